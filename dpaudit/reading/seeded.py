@@ -37,19 +37,6 @@ _ENTROPY = 2**80
 """Less than this many values of a seed are told from fresh ones by the generator itself."""
 
 
-class Place(str):
-    """Where something is seeded."""
-
-    __slots__ = ("by",)
-    by: str  # what may seed it there; "" where it is known to
-
-    def __new__(cls, place: str, by: str = "") -> Place:
-        """Make one."""
-        made = super().__new__(cls, place)
-        made.by = by
-        return made
-
-
 @dataclass(frozen=True, slots=True)
 class Seeded:
     """Where the modules of a function seed what it may draw from; "" for nowhere."""
@@ -72,14 +59,13 @@ class Seeded:
     def why(self, source: Source) -> str:
         """Return why the noise of a source may be no noise; "" where its state is seeded nowhere."""
         place = self.place(source)
-        if by := getattr(place, "by", ""):
+        if " at " in place:  # what it is that may do so
             return (
-                f"noise that may be the same in every process: {by} at {place} may seed it, while the module is "
-                "imported; what it does is not read"
+                f"noise that may be the same in every process: {place} may seed it, while the module is imported; "
+                "what it does is not read"
             )
-        return (
-            place and f"noise that is the same in every process: it is seeded at {place}, while the module is imported"
-        )
+        why = f"noise that is the same in every process: it is seeded at {place}, while the module is imported"
+        return why if place else ""
 
     def __bool__(self) -> bool:
         """Whether anything is seeded."""
@@ -319,7 +305,9 @@ class _Importing(ast.NodeVisitor):
     def note(self, node: Any, *kinds: str, by: str = "") -> None:
         """Keep the first line for each kind, and ``by`` what it may be seeded there where that is not known."""
         for kind in kinds:
-            self.found[kind] = self.found[kind] or Place(f"{os.path.basename(self.module.file)}:{node.lineno}", by)
+            self.found[kind] = self.found[kind] or (
+                f"{by and f'{by} at '}{os.path.basename(self.module.file)}:{node.lineno}"
+            )
 
     def value(self, node: ast.AST) -> Any:
         """Return what a dotted name is now, without calling anything of the user's."""

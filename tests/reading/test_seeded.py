@@ -140,6 +140,11 @@ def test_noise_that_is_fresh_is_read(text, function_of):
     assert make(function, (DATA,), {}, 8, np.random.SeedSequence(1)).parts
 
 
+@pytest.mark.parametrize(("name", "told"), [("by exec", "may be the same"), ("plain", "is the same")])
+def test_what_may_seed_and_what_does_are_told_apart(name, told, function_of):
+    assert told in read(function_of(WRONG[name]), COLUMNS).refused[0].what
+
+
 @pytest.mark.parametrize("name", ["plain", "helper", "function", "random", "scipy's own state", "kept"])
 def test_the_runs_are_calls(name, function_of):
     with pytest.raises(UnreadError, match="same in every process"):
