@@ -309,7 +309,3 @@ def tiny_branch(data, noise):
 @pytest.mark.slow
 def test_what_branches_by_something_else_than_numbers_is_not_proved(program):
     assert_not_proved(program)
-
-
-def test_there_are_enough_of_them():
-    assert len(HOSTILE) >= 36

@@ -135,10 +135,6 @@ def test_an_enumerated_program_that_runs_otherwise_is_not_proved(program):
     assert found is None or (found.verdict is not dp.Verdict.PROVED and found.proof.comparison.open_ends)
 
 
-def test_there_are_enough_of_them():
-    assert len(HOSTILE_FOLDS) >= 6 and len(HOSTILE_EXACT) >= 8
-
-
 def test_an_honest_domain_is_proved():
     assert dp.prove(bit, domain=[0, 1], relation="replace", claim="epsilon=1.1", runs=0, seed=0).verdict is (
         dp.Verdict.PROVED
