@@ -559,5 +559,5 @@ def shown_file(file: str) -> str:
     for mark in ("site-packages", "dist-packages"):
         if mark in file:
             return file.rpartition(mark + os.sep)[2]
-    parts = file.split(os.sep)
-    return os.sep.join(parts[-2:])[-_KEPT:] if len(parts) > 2 else file
+    parts = file.removeprefix(os.getcwd() + os.sep).split(os.sep)
+    return os.sep.join(parts[-2:])[-_KEPT:]
