@@ -92,8 +92,8 @@ class _Writer:
         """Join neighbouring cells of which one is the dearest, whatever is released and whatever else a record holds.
 
         What a price hangs on is no less for that one: a record of any of them costs no more. It is how far each number
-        moves; of two rows, one that comes and one that goes, that is so for most releases, and done where there are
-        many kinds.
+        moves; of two rows, one that comes and one that goes, that is so for most releases. Where kinds are few, a proof
+        says of each what it adds: only a point is joined with an open cell beside it, within whose sums its own are.
         """
         many = max((math.prod(low.shape[:-1]) for _, low, _ in self._adds.values()), default=0) > _MANY_KINDS
         for axis in sorted(filter(self._is_ordered, self._blocks), key=lambda name: -len(self._blocks[name])):
@@ -104,7 +104,7 @@ class _Writer:
                 place = each.axes.index(axis)
                 low, high = (np.moveaxis(end, place, 0) for end in (low, high))
                 is_pair = replaced or each.selection[0] == "swapped"
-                if each.law not in _BY_DISTANCE or (is_pair and not many):
+                if each.law not in _BY_DISTANCE or not many:
                     dearest.setdefault("all", []).extend((high, -low))
                 elif is_pair:
                     dearest.setdefault("comes", []).append(high)
@@ -112,7 +112,9 @@ class _Writer:
                 else:
                     dearest.setdefault("all", []).append(np.maximum(np.abs(low), np.abs(high)))
             blocks = self._blocks[axis]
-            starts = _starts(list(dearest.values()), len(self._axis(axis).cells), len(blocks))
+            cells = self._axis(axis).cells
+            stay = [not many and k < len(cells) and cells[k][0] != cells[k][1] for k, _ in blocks]
+            starts = _starts(list(dearest.values()), len(cells), stay, only_into_these=not many)
             ends = [*starts[1:], len(blocks)]
             self._blocks[axis] = [(blocks[a][0], blocks[b - 1][1]) for a, b in zip(starts, ends, strict=True)]
             for key in using:
@@ -289,18 +291,23 @@ class _Writer:
         return _exact(max(each for each in points if each < low)), _exact(min(each for each in points if each > high))
 
 
-def _starts(dearest: Sequence[Sequence[Any]], cells: int, size: int) -> list[int]:
+def _starts(dearest: Sequence[Sequence[Any]], cells: int, stay: Sequence[bool], *, only_into_these: bool) -> list[int]:
     """Return where blocks of neighbouring cells begin, in each of which one cell is the dearest.
 
     Args:
         dearest: sums that hang on one record each, as what makes it dearer: tables with the cells first.
-        cells: so many may be joined.
-        size: how many there are, with the missing value.
+        cells: so many may be joined; what follows is the missing value.
+        stay: which of all may not be joined with a dearer one.
+        only_into_these: whether others are joined with one of these alone.
     """
+
+    def takes(tables: Sequence[Any], one: int, other: int) -> bool:
+        return not stay[other] and stay[one] >= only_into_these and _covers(tables, one, other)
+
     found, best = [0], [0] * len(dearest)
-    for place in range(1, size):
+    for place in range(1, len(stay)):
         further = [
-            one if _covers(tables, one, place) else place if _covers(tables, place, one) else None
+            one if takes(tables, one, place) else place if takes(tables, place, one) else None
             for tables, one in zip(dearest, best, strict=True)
         ]
         if place >= cells or None in further:
