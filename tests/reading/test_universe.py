@@ -11,7 +11,17 @@ from support.asis import RIGHT, WRONG, Case, cases, read, second, small_process
 from support.nightly import mostly_at_night
 
 import dpaudit as dp
-from dpaudit.reading.universe import base, calls, column_methods, columns, frames, library_calls, numbers
+from dpaudit.reading.universe import (
+    base,
+    calls,
+    choices,
+    column_methods,
+    columns,
+    frames,
+    library_calls,
+    noise,
+    numbers,
+)
 from dpaudit.reading.universe.cells import declared
 from dpaudit.reading.universe.drive import read as read_function
 
@@ -293,6 +303,7 @@ def numpy_row(name, row):
     return library_calls, "NUMPY", {**library_calls.NUMPY, name: of_the_table(row)}
 
 
+SELECT, AMONG = noise.select, choices.among
 PLANTED = {
     "a sum moves by half": (frames, "column_sum", halved(frames.column_sum), "p39_std_clip"),
     "a length moves by half": (numbers, "length_of", halved(numbers.length_of), "p02_len"),
@@ -302,6 +313,13 @@ PLANTED = {
     "isin is never true": (*column_row("isin", lambda x, values: x.constant(False)), "p08_isin"),
     "where is always the other": (*numpy_row("where", lambda c, x, y: c.constant(0)), "p27_where"),
     "a histogram does not move": (*numpy_row("histogram", a_histogram_of_zeros), "p10_np_histogram"),
+    "a choice costs half": (
+        noise,
+        "select",
+        of_the_table(lambda x, factor: SELECT(x, factor / 2)),
+        "p13_expmech_by_hand",
+    ),
+    "a choice is the first": (choices, "among", of_the_table(lambda x, ways: AMONG(x, ways[:1])), "w20_scale"),
     "a factor is forgotten": (numbers.Number, "times", of_the_table(lambda self, other: self), "p_three_times"),
 }
 
@@ -316,7 +334,7 @@ def test_a_mistake_in_a_table_is_stopped_by_real_runs(planted, monkeypatch):
     monkeypatch.setattr(owner, name, wrong)
     if name == "column_sum":
         monkeypatch.setattr(column_methods, "column_sum", wrong)
-    known = {case.name: case for case in cases("forty")}
+    known = {case.name: case for table in ("forty", "adaptive") for case in cases(table)}
     case = known.get(program) or Case("", program, three_times, {"age": (0, 3)}, 1.0, None)
     reading, bound = read(case)
     assert not reading.refused and bound is not None

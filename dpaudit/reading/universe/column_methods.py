@@ -327,6 +327,8 @@ def length(value: Any) -> Any:
         return length(value.column)
     if isinstance(value, records.Records) and not value.is_once:
         return length(value.rows)
+    if isinstance(value, numbers.Undecided):
+        return value.many("int") if value.is_kept else length(value.rows)
     if isinstance(value, Number | noise.Draw):
         return value.shape[0] if value.shape else refuse_form("len() of a number")
     if isinstance(value, Written):

@@ -184,6 +184,11 @@ class Column(Private):
         """Whether it says of each record whether something holds."""
         return self.is_exact and np.ndim(self.low) == 1 and plain(self.low).dtype == bool
 
+    @property
+    def is_of_numbers(self) -> bool:
+        """Whether it says a number of each record, for all data."""
+        return self.is_stable and np.ndim(self.low) == 1 and plain(self.low).dtype.kind in "iuf"
+
     def step(self) -> steps.Step | None:
         """Return how it was made: where no word fits, the table of what a library computed for every kind."""
         if self.made is None and not self.width:

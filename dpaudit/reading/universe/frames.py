@@ -124,6 +124,8 @@ class Frame(Private):
             return self.of_rows(self.rows.kept(space, key))
         if isinstance(key, Sampling):
             return self.of_rows(key.of(self.rows))
+        if isinstance(key, numbers.Undecided):
+            return key.kept(self.rows)
         return refuse(
             "a choice of rows by place, or by something that is no mask of these rows",
             "len(df[x > LIMIT]) + laplace(…)",

@@ -538,6 +538,45 @@ def summed_of(
     return found
 
 
+class Undecided(Private):
+    """Comparisons of a column with a released number: of which records they hold is not known, and how many may be.
+
+    Whatever was released, it is one function of each record, which adds 0 or 1.
+
+    Args:
+        rows: that were compared.
+        space: their kinds.
+        is_kept: whether these are the rows for which it holds.
+    """
+
+    __slots__ = ("is_kept", "rows", "space")
+    noun = "comparison with a released number"
+
+    def __init__(self, rows: Rows, space: Any, *, is_kept: bool = False) -> None:
+        self.rows, self.space, self.is_kept = rows, space, is_kept
+
+    def kept(self, rows: Rows) -> Undecided:
+        """Return those of some rows for which it holds."""
+        if not rows.same(self.rows) or self.is_kept:
+            refuse("a choice of rows by something that is no mask of these rows", "len(df[x > LIMIT]) + laplace(…)")
+        return Undecided(self.rows, self.space, is_kept=True)
+
+    def many(self, kind: str) -> Number:
+        """Return for how many rows it holds."""
+        zeros = np.zeros(len(self.space))
+        known: Any = {"labels": None, "columns": None, "whole": True, "kinds": frozenset((kind,))}
+        what = "a comparison with what was released, of"
+        return summed_of(self.rows, self.space, zeros, zeros + 1, what=what, **known)
+
+    def method(self, name: str) -> Any:
+        """``sum()``."""
+        return (lambda: self.many("np.int64")) if name == "sum" and not self.is_kept else None
+
+    def get(self, name: str) -> Any:
+        """Nothing else is known."""
+        refuse(f".{name} of a {self.noun}", "(x > noisy).sum() + laplace(…), or len(df[x > noisy]) + laplace(…)")
+
+
 def _added_by_tables(rows: Rows, space: Any, low: Any, high: Any, what: str) -> steps.Parts | None:
     """Return sums of what a library says that each record adds to each place."""
     flat, top = (table.reshape(len(table), -1) for table in (low, high))
@@ -648,4 +687,4 @@ def stacked(numbers: Iterable[Number]) -> Number:
 
 
 Function = Callable[..., Any]
-__all__ = ["Number", "among", "current", "length_of", "stacked", "summed", "summed_of"]
+__all__ = ["Number", "Undecided", "among", "current", "length_of", "stacked", "summed", "summed_of"]

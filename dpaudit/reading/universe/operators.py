@@ -18,7 +18,7 @@ from dpaudit.reading.python import OPERATION
 from dpaudit.reading.universe import builtin_calls, column_methods, columns, frames, given, keys, sizes, steps, vectors
 from dpaudit.reading.universe.groups import Keyed, PerPerson
 from dpaudit.reading.universe.noise import Coins, Draw, Exponentials, Half, Normaliser, Shifted, meet
-from dpaudit.reading.universe.numbers import Number
+from dpaudit.reading.universe.numbers import Number, Undecided
 from dpaudit.reading.universe.records import Adding, Cell
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
@@ -357,7 +357,9 @@ class Operators(builtin_calls.Builtins):
     def _of_columns(self, name: str, left: Any, right: Any) -> Any:
         self.raises("any")
         if isinstance(left, Token) or isinstance(right, Token):
-            column = left if isinstance(left, columns.Column) else right
+            column, other = (left, right) if isinstance(left, columns.Column) else (right, left)
+            if name in columns.COMPARISONS and other.is_number and column.is_of_numbers:
+                return Undecided(column.rows, column.space)
             if not column.is_series:
                 return vectors.operated(name, left, right)
         if isinstance(left, columns.Column):

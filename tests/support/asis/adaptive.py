@@ -32,6 +32,12 @@ def p11_least(df): n = _counts(df); b = min(n, key=n.get); return b, len(df[df["
 def p12_person(df):
     n = {c: df.loc[df["city"] == c, "person"].nunique() + lap(6) for c in CITIES}; b = max(n, key=n.get)
     return b, df.loc[df["city"] == b, "person"].nunique() + lap(2)
+# --- right ones: a quarter for a sum and for a count, half for how many are above what these show
+def _mean(df): return (df["age"].sum() + lap(480)) / max(1, len(df) + lap(4))
+def p13_above(df): m = _mean(df); return m, (df["age"] > m).sum() + lap(2)
+def p14_rows(df): m = _mean(df); return len(df[df["age"] <= m]) + lap(2)
+def p15_array(df): m = min(max(_mean(df), 0), 120); d = df[df["city"] == "a"]; return (m < d["age"].to_numpy()).sum() + lap(2)
+def p16_drawn(df): t = 50 + lap(5); return t, (df["age"] >= t).sum() + lap(1)
 # --- wrong ones
 def w20_scale(df): c = _cap(df); return c, df["v"].clip(0, c).sum() + lap(4)
 def w21_one_way(df): b = _best(df); return len(df) + lap(2) if b != "c" else df["v"].sum()
@@ -91,3 +97,24 @@ def w49_nested(df): b = [[_best(df)]]; return df[df["city"] == b[0][0]]["v"].sum
 def w50_query(df): b = _best(df); return df.query("city == @b")["v"].sum() + lap(10)
 def w51_all_ways(df): b = _best(df); return sum(df[df["city"] == c]["v"].sum() if c == b else 0 for c in CITIES) + lap(10)
 def w52_none(df): b = _best(df); return df[b].sum() if b in df.columns else (len(df) if b == "c" else len(df) + lap(2))
+def w53_above(df): m = _mean(df); return (df["age"] > m).sum() + lap(1)
+def w54_twice(df): m = df["age"] > _mean(df); return m.sum() + lap(2), m.sum() + lap(2)
+def w55_exact(df): m = df["age"] > df["age"].mean(); return m.sum() + lap(1)
+def w56_not(df): m = df["age"] > _mean(df); return (~m).sum() + lap(1)
+def w57_factor(df): m = df["age"] > _mean(df); return (3 * m).sum() + lap(2)
+def w58_other_rows(df): m = _mean(df); return len(df[df["city"] == "a"][df["age"] > m]) + lap(1)
+def w59_sum(df): m = _mean(df); return df[df["age"] > m]["v"].sum() + lap(10), df[df["age"] > m]["v"].sum() + lap(10)
+def w60_raises(df):
+    m = df["age"] > _mean(df)
+    try: return (m - m).sum() + lap(2)
+    except TypeError: return len(df)
+def w61_text(df):
+    try: return (df["city"] > _mean(df)).sum() + lap(2)
+    except TypeError: return len(df) if len(df) else "none"
+def w62_any(df): return (df["age"] > 10 + lap(1)).any()
+def w63_length(df): m = df["age"] > _mean(df); return len(m) + lap(1)
+def w64_shape(df): return df[df["age"] > 10 + lap(1)].shape[0]
+def w65_kept(df): return df[df["age"] > 10 + lap(1)]
+def w66_loop(df): return sum(v for v in df["age"] > 10 + lap(1)) + lap(0.5)
+def w67_person(df): m = _mean(df); return (df["age"] > m).sum() + lap(2)
+PERSON = (*PERSON, "67")
