@@ -2,7 +2,8 @@
 
 What the exponential mechanism chose, or the place of the largest of noisy numbers, is one of a list of public values.
 A release that is chosen by what was released before costs, on each path, what is released there (adaptive composition:
-Dwork & Roth 2014, Theorem 3.16). Until it meets the data, a choice is a released value like any other.
+Rogers, Roth, Ullman & Vadhan 2016, "Privacy odometers and filters"). Until it meets the data, a choice is a released
+value like any other.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from dpaudit.reading.universe.values import PRIVATE, PUBLIC, Token, number, sort
 
 MOST = 100
 """Values of which each may be read on a path of its own."""
-_COPIED = (list, dict, np.ndarray, pd.Series, pd.DataFrame)
+_WITH_PARTS = (np.ndarray, pd.Series, pd.DataFrame)
+_COPIED = (list, dict, *_WITH_PARTS)
 _PLAIN = (int, float, str, bool, type(None), range, pd.Index, pd.RangeIndex, np.int64, np.float64, np.str_, np.bool_)
 _UNKNOWN = object()
 _FUNCTIONS = (int, float, str, bool, abs, range, max, min, round)
@@ -194,8 +196,9 @@ def derived(found: Any, name: str, args: tuple[Any, ...], keywords: Mapping[str,
 
 def _function(name: str, args: tuple[Any, ...]) -> tuple[Callable[..., Any] | None, tuple[Any, ...]]:
     """Return what an operation of the domain computes, and of what; None for one that is not computed again here."""
-    if name == "item":
-        return operator.getitem, args
+    if name == "item":  # a part of an array would be what others write into
+        is_part = type(args[0]) in _WITH_PARTS and (args[0].ndim != 1 or type(args[1]) is not Token)
+        return (None if is_part else operator.getitem), args
     if name in ("binary", "compare", "unary"):
         return OPERATION.get(args[0]), args[1:]
     is_known = name == "call" and any(args[0] is each for each in _FUNCTIONS)

@@ -118,3 +118,9 @@ def w65_kept(df): return df[df["age"] > 10 + lap(1)]
 def w66_loop(df): return sum(v for v in df["age"] > 10 + lap(1)) + lap(0.5)
 def w67_person(df): m = _mean(df); return (df["age"] > m).sum() + lap(2)
 PERSON = (*PERSON, "67")
+def w68_view(df):
+    a = np.array([[1.0], [2.0], [5.0]]); r = a[np.argmax(list(_counts(df).values()))]; a[:] = 10
+    return df["v"].clip(0, r[0]).sum() + lap(10)
+def w69_slice(df):
+    a = np.array([1.0, 2.0, 5.0, 5.0]); k = np.argmax(list(_counts(df).values())); (low,) = a[k:k + 1]; r = a[k:k + 1]; a[:] = 10
+    return df["v"].clip(0, max(r)).sum() + lap(10)
