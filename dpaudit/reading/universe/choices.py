@@ -28,6 +28,7 @@ _WITH_PARTS = (np.ndarray, pd.Series, pd.DataFrame)
 _COPIED = (list, dict, *_WITH_PARTS)
 _PLAIN = (int, float, str, bool, type(None), range, pd.Index, pd.RangeIndex, np.int64, np.float64, np.str_, np.bool_)
 _UNKNOWN = object()
+_RAISES_OF_NONE = int(pd.__version__.partition(".")[0]) >= 3  # before, the largest of missing values was missing
 _FUNCTIONS = (int, float, str, bool, abs, range, max, min, round)
 
 
@@ -119,7 +120,7 @@ def of_numbers(numbers: Any, name: str) -> Token | None:
         return None
     if name in ("argmax", "argmin") and numbers.is_array and len(numbers.shape or ()) == 1:
         return place(number("np.int64"), (numbers.shape or ())[0])
-    if name in ("idxmax", "idxmin") and numbers.labels is not None and numbers.columns is None:
+    if name in ("idxmax", "idxmin") and numbers.labels is not None and numbers.columns is None and _RAISES_OF_NONE:
         return among(Token(), list(numbers.labels))
     return None
 
