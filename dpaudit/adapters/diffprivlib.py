@@ -18,8 +18,8 @@ import numpy as np
 
 from dpaudit.errors import UsageError
 from dpaudit.privacy import Claim
+from dpaudit.program.laws import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, NoiseLaw
 from dpaudit.targets.mechanism import Mechanism, answers, approximate, required, wrapped
-from dpaudit.tracing.laws import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, NoiseLaw
 from dpaudit.tracing.primitives import Made, Row, Stated, apart, choose_one, group_price, noted
 from dpaudit.tracing.recording import active, site
 from dpaudit.tracing.values import array_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.tracing.laws import EXPONENTIAL, GAUSSIAN, GUMBEL, LAPLACE, LOGISTIC, UNIFORM, NoiseLaw
+from dpaudit.program.laws import EXPONENTIAL, GAUSSIAN, GUMBEL, LAPLACE, LOGISTIC, UNIFORM, NoiseLaw
 from dpaudit.tracing.primitives import Row, noted
 from dpaudit.tracing.recording import active, site
 from dpaudit.tracing.values import is_followed

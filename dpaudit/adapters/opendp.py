@@ -15,8 +15,9 @@ import numpy as np
 
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, PureDP, RenyiDP, ZeroConcentratedDP
+from dpaudit.program import laws
 from dpaudit.targets.mechanism import Mechanism, answers, required, wrapped
-from dpaudit.tracing import laws, primitives, recording, values
+from dpaudit.tracing import primitives, recording, values
 
 # by the name of a metric: its relation, and the unit that one step stands for
 _RECORDS = {

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError
+from dpaudit.program.laws import GAUSSIAN, LAPLACE, NoiseLaw
 from dpaudit.targets.mechanism import Mechanism, answers, approximate, required, wrapped
-from dpaudit.tracing.laws import GAUSSIAN, LAPLACE, NoiseLaw
 from dpaudit.tracing.primitives import Made, Row, Stated, apart, group_price, noted, records_apart
 from dpaudit.tracing.recording import active, site
 from dpaudit.tracing.values import plain

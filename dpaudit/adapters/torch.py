@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.tracing.laws import EXPONENTIAL, GAUSSIAN, GUMBEL, LAPLACE, UNIFORM, NoiseLaw
+from dpaudit.program.laws import EXPONENTIAL, GAUSSIAN, GUMBEL, LAPLACE, UNIFORM, NoiseLaw
 from dpaudit.tracing.primitives import Row, noted
 from dpaudit.tracing.recording import active, site
 from dpaudit.tracing.values import array_of, closed, is_followed, plain

@@ -24,11 +24,11 @@ from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import Lead, quick_predict
 from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim
+from dpaudit.program.laws import DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE
 from dpaudit.sampling.checkpoint import Experiment, Phase, RunBlock, block_size
 from dpaudit.sampling.outputs import Outputs, OutputSnapshot, concatenate
 from dpaudit.sampling.play import play_each
 from dpaudit.tracing.alignment import Noises
-from dpaudit.tracing.laws import DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE
 from dpaudit.tracing.pair import Path, Traced, Word, trace_pair
 from dpaudit.tracing.recording import close
 from dpaudit.tracing.runs import Target

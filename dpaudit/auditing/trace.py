@@ -363,7 +363,7 @@ def _calls(path: Path, file: str) -> tuple[TracedCall, ...]:
         if block.made is not None and not inside:
             continue
         most = max(inside, key=lambda each: each.cost, default=None)
-        law = block.law.name if most is None else most.law.name
+        law = block.law.title if most is None else most.law.title
         squares = most is not None and most.law.cost == "gaussian"
         cost = math.sqrt(math.fsum(each.cost**2 for each in inside)) if squares else math.fsum(e.cost for e in inside)
         scale = float(block.scale[0]) if most is None and len(block.scale) else (0.0 if most is None else most.scale)
@@ -416,7 +416,7 @@ def _stated_calls(path: Path) -> list[TracedCall]:
 def _loss(certain: Certain | None) -> TraceLoss | None:
     if certain is None or len(certain.steps) > _MOST_STEPS:
         return None
-    steps = tuple(TraceStep(each.law.name, each.scale, each.by, each.site, each.other) for each in certain.steps)
+    steps = tuple(TraceStep(each.law.title, each.scale, each.by, each.site, each.other) for each in certain.steps)
     value = round_outward(certain.epsilon, "lower")
     return TraceLoss(certain.why, certain.where, value, steps, certain.leaks)
 

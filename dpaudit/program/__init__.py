@@ -6,6 +6,7 @@ __all__ = [
     "batch_value",
     "enumerate",
     "fold",
+    "laws",
     "noise",
     "outcome",
     "symbolic",

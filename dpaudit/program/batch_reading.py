@@ -25,7 +25,8 @@ import numpy as np
 
 from dpaudit.errors import UsageError
 from dpaudit.program.batch_value import INTEGER_LIMIT, Array, BatchValue, drawn_sums, entries
-from dpaudit.program.noise import LAWS, MOST_DRAWS, Asked, Noise, ScalarNoise, Tape, alike, endless, pick
+from dpaudit.program.laws import LAWS, pick
+from dpaudit.program.noise import MOST_DRAWS, Asked, Noise, ScalarNoise, Tape, alike, endless
 from dpaudit.program.outcome import entry, global_state, ordinary, run_once, same
 
 # --- How do all runs of a batch that take the same path share one call of the program? ---
@@ -280,7 +281,7 @@ class BatchPath(Noise):
         def asked() -> Asked:
             return method, *(entries(value) if type(value) is BatchValue else value for value in concrete)
 
-        return BatchValue(self, self._record(asked, lambda count: LAWS[method].sample(self._rng, count, *asked()[1:])))
+        return BatchValue(self, self._record(asked, lambda count: LAWS[method].draw(self._rng, count, *asked()[1:])))
 
     def _indices(self, weights: Sequence[float]) -> Array:
         return self._record(lambda: ("pick", *weights), lambda count: pick(self._rng, count, weights))

@@ -1,12 +1,10 @@
-"""Which kinds of noise can a program draw, and what is the law of each?
+"""How does a program draw its noise? The interface that every reading offers, and the readings of one run.
 
-`Noise` is the interface that every reading offers: the drawing methods, with their checks and their laws. A reading
-only defines how one draw is made (`_draw`) and how one of several options is picked (`_pick`). The
-kinds of noise that are added to answers draw an array where ``size`` is given.
+`Noise` has the drawing methods, with their checks; their laws are in `dpaudit.program.laws`. A reading only defines how
+one draw is made (`_draw`) and how one of several options is picked (`_pick`). The kinds of noise that are added to
+answers draw an array where ``size`` is given.
 A drawn value behaves like the number that it stands for: arithmetic, comparisons, ``min``, ``max``, ``sorted``,
 ``abs``, ``sum`` and ``round`` work; conversions (``float``, ``str``, ``hash``, …) raise where a reading cannot do them.
-
-A new kind of noise is one method here with its `law`; to be provable, it also needs a row in `dpaudit.checker.tree`.
 """
 
 from __future__ import annotations
@@ -14,95 +12,12 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
-from fractions import Fraction
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from dpaudit.arrays import Floats
-
-# --- What is known of a kind of noise? Its law, declared once next to the method of `Noise` that draws it ---
-#
-# The readings and the prover take what they need from the declaration. The checker of certificates trusts nobody and
-# has a table of its own (`dpaudit.checker.tree`).
-
-Draws = np.ndarray[Any, np.dtype[Any]]
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-class Support(Enum):
-    """The values of a draw, before its location is added."""
-
-    LINE = "all real numbers"
-    HALF_LINE = "[0, ∞)"
-    INTERVAL = "[0, scale)"
-    INTEGERS = "all integers"
-    FINITE = "those that are enumerated"
-
-
-EITHER_WAY = (1, -1)
-UP = (1,)
-NEVER = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Density:
-    """The density of a draw of scale 1: exact, and the same in floats for whole arrays."""
-
-    breaks: tuple[Fraction | int, ...]  # where its pieces meet, ascending
-    # one more than breaks; each maps rates r to coefficients c, for the sum of all c·e^(r·x). All rates of the
-    # first piece are positive and all of the last are negative, so that they vanish towards −∞ and ∞.
-    pieces: tuple[Mapping[int, Fraction | int], ...]
-    pdf: Callable[[Floats], Floats]  # the density
-    cdf: Callable[[Floats], Floats]  # the probability of values below x
-    sf: Callable[[Floats], Floats]  # the probability of values above x
-
-
-@dataclass(frozen=True, slots=True)
-class NoiseLaw:
-    """The law of one kind of noise."""
-
-    name: str  # of the method of `Noise`
-    # (generator, size, *arguments) → draws, (size,); each argument is a number or an array (size,)
-    sample: Callable[..., Draws]
-    support: Support  # the values of a draw
-    # the directions s in which a draw may be shifted by d > 0 at a cost of d/scale: its density (or probability)
-    # f satisfies f(x) ≤ exp(d/scale)·f(x + s·d) for all x. None if no shift has a bounded cost, so that nothing
-    # can be proved.
-    shifts: tuple[int, ...] | None = None
-    # the arguments → (location, scale), if they are more than a scale
-    location_and_scale: Callable[..., tuple[Any, Any]] | None = None
-    density: Density | None = None  # None if probabilities of events are not computed exactly
-    # the arguments → the probability of each value; None unless the support is finite
-    outcomes: Callable[..., dict[Any, Any]] | None = None
-
-    @property
-    def is_discrete(self) -> bool:
-        """Whether single values have a probability."""
-        return self.support is Support.INTEGERS or self.support is Support.FINITE
-
-    @property
-    def is_provable(self) -> bool:
-        """Whether the symbolic reading supports it."""
-        return self.shifts is not None or self.outcomes is not None
-
-
-LAWS: dict[str, NoiseLaw] = {}
-"""Every kind of noise, by the name of its method."""
-
-
-def law(sample: Callable[..., Draws], support: Support, **known: Any) -> Callable[[Method], Method]:
-    """Declare the law of the noise that the decorated method of `Noise` draws."""
-
-    def declare(method: Method) -> Method:
-        LAWS[method.__name__] = NoiseLaw(method.__name__, sample, support, **known)
-        return method
-
-    return declare
-
+from dpaudit.program.laws import LAWS, Support, pick
 
 MOST_DRAWS = 100_000  # of one run; a program that draws more is taken to be in an endless loop
 WIDEST = 1e12  # the largest scale of integer noise: values stay far below 2^53, where floats hold every integer
@@ -117,93 +32,7 @@ def endless() -> EndlessLoopError:
     return EndlessLoopError(f"a run drew noise more than {MOST_DRAWS:,} times")
 
 
-# --- samplers: many draws at once, in double precision (a program stands for its mathematics) -------------
-
-
-def _laplace(rng: np.random.Generator, size: int, scale: Any) -> Draws:
-    """Draw an exponential variable with a random sign: twice as fast as `Generator.laplace`."""
-    draws = rng.standard_exponential(size)
-    draws *= scale
-    signs = rng.random(size)
-    signs -= 0.5
-    return np.copysign(draws, signs, out=draws)
-
-
-def _discrete_laplace(rng: np.random.Generator, size: int, scale: Any) -> Draws:
-    """Draw the difference of two geometric variables (Inusah & Kozubowski 2006, Proposition 2.2), as int64."""
-    # the floor of an exponential variable of scale b is geometric with ratio exp(−1/b)
-    up = np.floor(rng.exponential(scale, size))
-    down = np.floor(rng.exponential(scale, size))
-    return (up - down).astype(np.int64)
-
-
-def _discrete_gaussian(rng: np.random.Generator, size: int, sigma: Any) -> Draws:
-    """Draw by rejection from the discrete Laplace (Canonne, Kamath & Steinke 2020, Algorithm 3), as int64."""
-    out = np.empty(size, dtype=np.int64)
-    todo = np.arange(size)
-    spread = np.broadcast_to(np.asarray(sigma, dtype=np.float64), (size,))
-    while len(todo):
-        s = spread[todo]
-        scale = np.floor(s) + 1
-        proposal = _discrete_laplace(rng, len(todo), scale)
-        # divided by σ, so that the square of a tiny σ does not underflow
-        with np.errstate(over="ignore"):
-            log_accept = -((np.abs(proposal) / s - s / scale) ** 2) / 2
-        accepted = rng.random(len(todo)) < np.exp(log_accept)
-        out[todo[accepted]] = proposal[accepted]
-        todo = todo[~accepted]
-    return out
-
-
-def _truncated_laplace(rng: np.random.Generator, size: int, scale: Any, bound: Any) -> Draws:
-    """Draw an exponential variable that is at most bound, by its distribution function, with a random sign."""
-    draws = -np.log1p(np.expm1(-np.asarray(bound, dtype=np.float64) / scale) * rng.random(size)) * scale
-    return np.asarray(np.copysign(np.minimum(draws, bound), rng.random(size) - 0.5))
-
-
-def pick(rng: np.random.Generator, size: int, weights: Sequence[float]) -> Draws:
-    """Draw indices with probability proportional to weights."""
-    cumulative = np.cumsum(np.asarray(weights, dtype=np.float64))
-    found = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
-    # rounding may lead past the end, or to a trailing option of weight zero
-    last = int(np.max(np.flatnonzero(np.asarray(weights) > 0)))
-    return np.asarray(np.minimum(found, last))
-
-
-# --- densities -------------------------------------------------------------------------------------------
-
-
-def _laplace_cdf(z: Floats) -> Floats:
-    tail = np.asarray(np.abs(z), dtype=np.float64)
-    np.exp(np.negative(tail, out=tail), out=tail)  # in place: searches ask for millions
-    tail /= 2
-    return np.where(z < 0, tail, 1 - tail)
-
-
-_HALF = Fraction(1, 2)
-_LAPLACE = Density(
-    breaks=(0,),
-    pieces=({1: _HALF}, {-1: _HALF}),
-    pdf=lambda z: np.asarray(np.exp(-np.abs(z)) / 2),
-    cdf=_laplace_cdf,
-    sf=lambda z: _laplace_cdf(-z),
-)
-_EXPONENTIAL = Density(
-    breaks=(0,),
-    pieces=({}, {-1: 1}),
-    pdf=lambda z: np.asarray(np.exp(-z)),
-    cdf=lambda z: np.asarray(-np.expm1(-np.maximum(z, 0.0))),
-    sf=lambda z: np.asarray(np.exp(-np.maximum(z, 0.0))),
-)
-_UNIFORM = Density(
-    breaks=(0, 1),
-    pieces=({}, {0: 1}, {}),
-    pdf=np.ones_like,
-    cdf=lambda z: np.clip(z, 0.0, 1.0),
-    sf=lambda z: np.clip(1 - z, 0.0, 1.0),
-)
-
-# --- the interface of a program --------------------------------------------------------------------------
+# --- The interface of a program ---
 
 _ORDER = "to flip coins in a random order, as permute-and-flip does, has the law of noise.argmax([score + "
 _ORDER += (
@@ -232,7 +61,7 @@ class Noise(ABC):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        known = f"it draws {', '.join(LAWS)}"
+        known = f"it draws {', '.join(law.name for law in LAWS.values() if law.sample)}"
         raise AttributeError(f"noise has no {name!r}: {INSTEAD.get(name, known)}")
 
     @abstractmethod
@@ -286,49 +115,35 @@ class Noise(ABC):
         """Refuse copies: two copies would draw the same noise."""
         raise TypeError("noise cannot be copied or pickled: hand on the one that the program was given")
 
-    @law(_laplace, Support.LINE, shifts=EITHER_WAY, density=_LAPLACE)
     def laplace(self, scale: Any, size: Any = None) -> Any:
         """Laplace noise: density exp(−|x|/scale)/(2·scale), variance 2·scale²."""
         return self._sized("laplace", size, self._scale("laplace", "scale", scale))
 
-    # shifted down, a draw near 0 would leave [0, ∞), and the density outside is 0
-    @law(lambda rng, size, scale: rng.exponential(scale, size), Support.HALF_LINE, shifts=UP, density=_EXPONENTIAL)
     def exponential(self, scale: Any, size: Any = None) -> Any:
         """Exponential noise on [0, ∞): density exp(−x/scale)/scale."""
         return self._sized("exponential", size, self._scale("exponential", "scale", scale))
 
-    @law(lambda rng, size, sigma: rng.normal(0.0, sigma, size), Support.LINE)
     def gaussian(self, sigma: Any, size: Any = None) -> Any:
         """Gaussian noise of standard deviation ``sigma``."""
         return self._sized("gaussian", size, self._scale("gaussian", "sigma", sigma))
 
-    # for x → −∞, ln f(x) falls as −exp(−x/b), so f(x)/f(x − d) with d > 0 is unbounded; upward, exp(d/b) is a bound
-    @law(lambda rng, size, scale: rng.gumbel(0.0, scale, size), Support.LINE, shifts=UP)
     def gumbel(self, scale: Any, size: Any = None) -> Any:
         """Gumbel noise: distribution function exp(−exp(−x/scale))."""
         return self._sized("gumbel", size, self._scale("gumbel", "scale", scale))
 
-    @law(_discrete_laplace, Support.INTEGERS, shifts=EITHER_WAY)
     def discrete_laplace(self, scale: Any, size: Any = None) -> Any:
         """Integer noise with P(x) ∝ exp(−|x|/scale): the two-sided geometric distribution."""
         return self._sized("discrete_laplace", size, self._scale("discrete_laplace", "scale", scale, WIDEST))
 
-    @law(_discrete_gaussian, Support.INTEGERS)
     def discrete_gaussian(self, sigma: Any, size: Any = None) -> Any:
         """Integer noise with P(x) ∝ exp(−x²/(2·sigma²)) (Canonne, Kamath & Steinke 2020, Definition 1)."""
         return self._sized("discrete_gaussian", size, self._scale("discrete_gaussian", "sigma", sigma, WIDEST))
 
-    @law(_truncated_laplace, Support.INTERVAL)
     def truncated_laplace(self, scale: Any, bound: Any, size: Any = None) -> Any:
         """Laplace noise that is redrawn until it is at most bound, up or down (Geng, Ding, Guo & Kumar 2020)."""
         scale = self._scale("truncated_laplace", "scale", scale)
         return self._sized("truncated_laplace", size, scale, self._scale("truncated_laplace", "bound", bound))
 
-    @law(
-        lambda rng, size, probability: rng.random(size) < probability,
-        Support.FINITE,
-        outcomes=lambda probability: {True: probability, False: 1 - probability},
-    )
     def bernoulli(self, probability: Any, size: Any = None) -> Any:
         """True with the given probability."""
         probability = self._argument("bernoulli", "a probability", probability)
@@ -337,13 +152,6 @@ class Noise(ABC):
             raise ValueError(f"noise.bernoulli: the probability must lie in [0, 1], not {probability!r}")
         return self._sized("bernoulli", size, probability)
 
-    @law(
-        lambda rng, size, low, high: low + (high - low) * rng.random(size),
-        Support.INTERVAL,
-        shifts=NEVER,
-        location_and_scale=lambda low, high: (low, high - low),
-        density=_UNIFORM,
-    )
     def uniform(self, low: Any = 0.0, high: Any = 1.0) -> Any:
         """A real number, uniform on [low, high)."""
         low, high = (self._argument("uniform", "a bound", bound) for bound in (low, high))
@@ -493,7 +301,7 @@ class ScalarNoise(Noise):
 
     def _draw(self, method: str, *arguments: Any) -> Any:
         asked = (method, *map(float, arguments))
-        return self._next(asked, lambda: LAWS[method].sample(self._rng, 1, *asked[1:])[0].item())
+        return self._next(asked, lambda: LAWS[method].draw(self._rng, 1, *asked[1:])[0].item())
 
     def _as_array(self, draws: Any) -> Any:
         return np.array(draws.tolist())

@@ -39,7 +39,7 @@ class Kind(Enum):
 class Law:
     """A distribution that a function draws from."""
 
-    # of the kind of noise, as in `dpaudit.program.noise`, where it is location + noise of a scale; "uniform",
+    # of the kind of noise, as in `dpaudit.program.laws`, where it is location + noise of a scale; "uniform",
     # "choice", "bernoulli" where chances are known; "" for any other
     name: str
     # names of the arguments in their order, with their defaults; `size` is not among them

@@ -16,12 +16,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from dpaudit.arrays import Floats
+from dpaudit.program.laws import (
+    DISCRETE_LAPLACE,
+    EXPONENTIAL,
+    GAUSSIAN,
+    GEOMETRIC,
+    GUMBEL,
+    LAPLACE,
+    UNIFORM,
+    UNKNOWN,
+    NoiseLaw,
+)
 from dpaudit.tracing import primitives, runs
-from dpaudit.tracing.laws import UNIFORM, NoiseLaw, extreme, recognised
 from dpaudit.tracing.recording import SAMPLE, DrawBlock, NoiseForm, RecordedEvent, Recorder, Whole, close
 
 # --- Which law has each noise of a run? That of its draw, or one that a sample of derived noise seems to follow ---
@@ -92,7 +103,7 @@ class Noises:
         else:
             law, scale = block.law, float(block.scale[column - block.first])
             levels = np.random.Generator(np.random.PCG64(column)).permutation((np.arange(_SAMPLE) + 0.5) / _SAMPLE)
-            made = extreme(law, np.full(_SAMPLE, scale), levels)
+            made = law.extreme(np.full(_SAMPLE, scale), levels)
             found = np.full(_SAMPLE, np.nan) if made is None else made
         self._samples[column] = found
         return found
@@ -424,3 +435,55 @@ def _cells(found: Conditions, cuts: _Cuts, noise: Floats) -> None:
             high = min([*(pair[side] for pair in above), math.inf])
             cells.append((low, high))
         found.cells[column] = (cells[0], cells[1])
+
+
+# --- Which law does derived noise follow? ---
+
+
+def recognised(sample: Floats) -> tuple[NoiseLaw, float]:
+    """Return the law that a large sample of derived noise seems to follow, with its scale; `UNKNOWN` where none fits.
+
+    The scale is an estimate, some per cent off: what rests on it is never certain.
+    """
+    sample = sample[np.isfinite(sample)]
+    if len(sample) < 1000 or np.ptp(sample) == 0:
+        return UNKNOWN, math.nan
+    if np.all(sample == np.rint(sample)):
+        return _recognised_whole(sample)
+    levels = np.linspace(0.05, 0.95, 37)
+    seen, middle = np.quantile(sample, levels), float(np.median(sample))
+    best, least = (UNKNOWN, math.nan), 0.05
+    for law, scale in (
+        (LAPLACE, float(np.mean(np.abs(sample - middle)))),
+        (GAUSSIAN, float(np.std(sample))),
+        (GUMBEL, float(np.std(sample)) * math.sqrt(6) / math.pi),
+        (EXPONENTIAL, float(np.mean(sample) - np.min(sample))),
+    ):
+        assert law.quantile is not None
+        unlike = seen - scale * law.quantile(levels)
+        far = float(np.max(np.abs(unlike - np.median(unlike)))) / scale
+        if far < least:
+            best, least = (law, scale), far
+    return best
+
+
+def _recognised_whole(sample: Floats) -> tuple[NoiseLaw, float]:
+    """Return geometric noise, or the difference of two, where a sample of whole numbers follows it: P ∝ q^k, q^|k|."""
+    above = sample - np.min(sample)
+    q = float(np.mean(above) / (1 + np.mean(above)))
+    steps = np.arange(40)
+    if 0 < q < 1 and _near(above, steps, 1 - q ** (steps + 1.0)):
+        return GEOMETRIC, -1 / math.log(q)
+    centred = sample - np.median(sample)
+    size = float(np.mean(np.abs(centred)))  # 2q/(1 − q²)
+    q = (math.sqrt(1 + size**2) - 1) / size if size else 0.0
+    steps = np.arange(-20, 21)
+    below = np.where(steps < 0, q ** -np.minimum(steps, 0.0), 1 + q - q ** (np.maximum(steps, 0) + 1.0)) / (1 + q)
+    if 0 < q < 1 and _near(centred, steps, below):
+        return DISCRETE_LAPLACE, -1 / math.log(q)
+    return UNKNOWN, math.nan
+
+
+def _near(sample: Floats, steps: Any, cumulated: Any) -> bool:
+    seen = np.searchsorted(np.sort(sample), steps, side="right") / len(sample)
+    return bool(np.max(np.abs(seen - cumulated)) < 0.02)

@@ -27,7 +27,7 @@ import numpy as np
 from dpaudit.arrays import Floats
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
-from dpaudit.tracing.laws import (
+from dpaudit.program.laws import (
     DISCRETE_GAUSSIAN,
     DISCRETE_LAPLACE,
     EXPONENTIAL,
@@ -108,7 +108,7 @@ def certain(sides: tuple[Sequence[Run], Sequence[Run]], claim: Claim | None) -> 
             if not close(*values, 1e-3):
                 return Certain(f"{_value(values[0])} on one side and {_value(values[1])} on the other, whatever the "
                                "noise is", place, math.inf, (), leaks=True)  # fmt: skip
-        elif not any(law.whole for law, _, _ in (*one.laws, *two.laws)):
+        elif not any(law.is_whole for law, _, _ in (*one.laws, *two.laws)):
             return Certain("there is noise in it on one side alone", place, math.inf, (), leaks=True)
     return _of_linear(one, two, claim)
 
@@ -175,7 +175,7 @@ def repeated(recorder: Recorder) -> str | None:
     """Return the line where noise was drawn that had been drawn before, or None."""
     known: set[float] = set()
     for block in recorder.blocks:
-        if block.made is None and not block.law.whole:
+        if block.made is None and not block.law.is_whole:
             with np.errstate(all="ignore"):
                 drawn = [each for each in (block.values / block.scale).tolist() if math.isfinite(each) and each]
             if len(known & set(drawn)) or len(set(drawn)) < len(drawn):
@@ -190,7 +190,7 @@ def constant_line(recorders: Sequence[Recorder]) -> str | None:
         return None
     for blocks in zip(*([b for b in each.blocks if b.made is None] for each in recorders), strict=False):
         first = blocks[0]
-        if first.law.whole or not len(first.values) or any(each.site != first.site for each in blocks):
+        if first.law.is_whole or not len(first.values) or any(each.site != first.site for each in blocks):
             continue
         if not np.any(first.scale):  # no noise at all, whatever is drawn
             continue
@@ -224,7 +224,7 @@ def _constant(runs: Sequence[Run]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]
         alike = [each.recorder.choices() for each in own]
         return None if any(map(len, alike)) and any(str(each) != str(alike[0]) for each in alike) else np.zeros(0, bool)
     same = np.asarray((values == values[0]).all(axis=0))
-    whole = np.concatenate([np.full(len(block.values), block.law.whole) for block in own[0].recorder.blocks])
+    whole = np.concatenate([np.full(len(block.values), block.law.is_whole) for block in own[0].recorder.blocks])
     same &= ~whole
     if same.all() and any(str(each.recorder.choices()) != str(own[0].recorder.choices()) for each in own):
         return None
@@ -351,7 +351,7 @@ def loss_of(steps: Sequence[CertainStep], claim: Claim | None) -> Certain | None
         return _of_two_scales(steps[0], claim) if len(steps) == 1 else None
     where = max(steps, key=lambda step: abs(step.by) / step.scale).site
     delta = 0.0 if claim is None else claim.delta
-    if any(step.law.whole and abs(step.by - round(step.by)) > _CLEARLY for step in steps):
+    if any(step.law.is_whole and abs(step.by - round(step.by)) > _CLEARLY for step in steps):
         return Certain(
             "noise takes whole numbers alone, and the data move by a part of one", where, math.inf, (), leaks=True
         )
@@ -385,7 +385,7 @@ def _of_two_scales(step: CertainStep, claim: Claim | None) -> Certain | None:
     other = step.other
     if other is None or not 0 < other < math.inf or bool(close(np.float64(step.scale), np.float64(other))):
         return None
-    sides = f"{step.law.name} noise has scale {step.scale:.6g} on one side and {other:.6g} on the other"
+    sides = f"{step.law.title} noise has scale {step.scale:.6g} on one side and {other:.6g} on the other"
     delta = 0.0 if claim is None else claim.delta
     is_epsilon = claim is None or isinstance(claim, PureDP | ApproxDP)
     if not is_epsilon and not isinstance(claim, GaussianDP | ZeroConcentratedDP):
@@ -475,7 +475,7 @@ _KNOWN = {*_EXACT, *_ONE_SIDED, GAUSSIAN, DISCRETE_GAUSSIAN}
 def _moves(steps: Sequence[CertainStep]) -> str:
     one = max(steps, key=lambda step: abs(step.by) / step.scale)
     more = f", and {len(steps) - 1} more" if len(steps) > 1 else ""
-    return f"{one.law.name} noise of scale {one.scale:.6g} has to hide a move of {abs(one.by):.6g}{more}"
+    return f"{one.law.title} noise of scale {one.scale:.6g} has to hide a move of {abs(one.by):.6g}{more}"
 
 
 def _gaussian(steps: Sequence[CertainStep], claim: Claim, where: str) -> Certain:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.noise import LAWS as SAMPLED
-from dpaudit.program.noise import MOST_DRAWS, Noise, endless, pick, shape_of_size
-from dpaudit.tracing import laws, primitives, recording
+from dpaudit.program.laws import LAWS, pick
+from dpaudit.program.noise import MOST_DRAWS, Noise, endless, shape_of_size
+from dpaudit.tracing import primitives, recording
 from dpaudit.tracing.values import array_of, closed, extreme, followed, is_followed
 
 # --- How are coins followed that flip bits? As one choice of all flipped bits, whose chances are known ---
@@ -179,9 +179,9 @@ class FollowedNoise(Noise):
         self._count(1)
         recorder = recording.active()
         if recorder is None:
-            return bool(SAMPLED[method].sample(self._rng, 1, *values)[0])
+            return bool(LAWS[method].draw(self._rng, 1, *values)[0])
         with recorder.own_work():
-            heads = bool(SAMPLED[method].sample(self._rng, 1, *values)[0])
+            heads = bool(LAWS[method].draw(self._rng, 1, *values)[0])
             chances = [values[0], 1 - values[0]]
             return primitives.choose_one(recorder, "noise.bernoulli", [True, False], chances, 0 if heads else 1)
 
@@ -191,14 +191,14 @@ class FollowedNoise(Noise):
         recorder = recording.active()
         where = recording.site()
         if recorder is None:
-            sample = SAMPLED[method].sample(self._rng, size, *values)
+            sample = LAWS[method].draw(self._rng, size, *values)
             return sample.reshape(shape) if shape else sample[0].item()
         with recorder.own_work():
-            sample = SAMPLED[method].sample(self._rng, size, *values)
+            sample = LAWS[method].draw(self._rng, size, *values)
             low, scale = (values[0], values[1] - values[0]) if method == "uniform" else (0.0, values[0])
             wider = 1.0 if self._spread is None or method in ("exponential", "uniform") else self._spread
             drawn = wider * (np.asarray(sample, dtype=np.float64) - low)
-            law, scales = laws.OF_KIND.get(method, laws.UNKNOWN), np.full(size, scale)
+            law, scales = LAWS[method], np.full(size, scale)
             offset = recording.NoiseForm.constant(np.full(size, low))
             form, found = recorder.draw(law, scales, offset, drawn, where, f"noise.{method}")
             return followed(found.reshape(shape), form, where, recorder)

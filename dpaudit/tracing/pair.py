@@ -343,7 +343,7 @@ def _far(moved: Shifted | None) -> str:
     if moved is None:
         return "the noise moves too far"
     about = "about " if moved.recognised else ""
-    return f"{moved.law.name} noise of scale {about}{moved.scale:.4g} has to hide a move of {abs(moved.by):.4g}"
+    return f"{moved.law.title} noise of scale {about}{moved.scale:.4g} has to hide a move of {abs(moved.by):.4g}"
 
 
 def _beside(moved: Shifted | None, every: Sequence[Shifted]) -> str:

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.program.laws import LAWS, UNIFORM, UNKNOWN, NoiseLaw, geometric_scale
 from dpaudit.reading import draws
-from dpaudit.tracing.laws import OF_KIND, UNIFORM, UNKNOWN, NoiseLaw, geometric_scale
 from dpaudit.tracing.recording import NoiseForm, Recorder, active, site
 from dpaudit.tracing.values import array_of, closed, followed, is_followed, plain
 
@@ -42,7 +42,7 @@ class Drawn:
         """Return what a trace needs of a row."""
         names = {name: None if each is draws.REQUIRED else each for name, each in row.parameters.items()}
         scale = (lambda p: geometric_scale(p)) if row.name == "geometric" else row.scale or (lambda **_: np.nan)
-        return cls(OF_KIND.get(row.name, UNKNOWN), names, row.location, scale)
+        return cls(LAWS.get(row.name, UNKNOWN), names, row.location, scale)
 
     def at_zero(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of the same draw with location 0."""
@@ -287,7 +287,7 @@ OF_NUMPY = {
     "randn": Drawn.of(draws.OF_NUMPY["standard_normal"]),
 }
 OF_RANDOM = {name: Drawn.of(row) for name, row in draws.OF_RANDOM.items()}
-OF_SCIPY = {name: OF_KIND[law] for name, law in draws.OF_SCIPY.items() if law}
+OF_SCIPY = {name: LAWS[law] for name, law in draws.OF_SCIPY.items() if law}
 
 
 def of_numpy(name: str, original: Callable[..., Any], *, bound: bool) -> Callable[..., Any]:

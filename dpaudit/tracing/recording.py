@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arrays import Floats
-from dpaudit.tracing.laws import UNIFORM, UNKNOWN, NoiseLaw
+from dpaudit.program.laws import UNIFORM, UNKNOWN, NoiseLaw
 
 # --- Which numbers are offset + Σ coefficient·noise, and what do sums, multiples and picks of them make of that? ---
 #
@@ -294,7 +294,7 @@ class Recorder:
         self.taken += size
         if not self.closes:
             drawn = self._next(
-                RecordedEvent("draw", site, (offset,), drawn, law.name, self.columns, scale=scale)
+                RecordedEvent("draw", site, (offset,), drawn, law.title, self.columns, scale=scale)
             ).outcome
         values = _asarray(drawn, dtype=np.float64)
         first = self._new(law, scale, values, site)

@@ -26,7 +26,6 @@ from dpaudit.settings import lent
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.tracing.domain import Following, Labelled, unlabelled
 from dpaudit.tracing.hooks import Hooks
-from dpaudit.tracing.laws import extreme
 from dpaudit.tracing.own_noise import FollowedNoise
 from dpaudit.tracing.recording import DivergedError, NoiseForm, Recorder, TooLongError, close, raised_at, recording
 from dpaudit.tracing.values import is_followed, plain
@@ -355,7 +354,7 @@ def forced(recorder: Recorder, quantile: float, pattern: str) -> Floats | None:
             turns = (turn + np.arange(len(levels))) % 2 == 1
             levels[turns] = 1 - quantile
         turn += len(levels)
-        made = extreme(block.law, block.scale, levels)
+        made = block.law.extreme(block.scale, levels)
         if made is None:
             return None
         parts.append(made)

@@ -17,8 +17,8 @@ import numpy as np
 from dpaudit.arrays import Floats
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
+from dpaudit.program.laws import DISCRETE_LAPLACE, EXPONENTIAL, GAUSSIAN, GEOMETRIC, LAPLACE, UNKNOWN, NoiseLaw
 from dpaudit.tracing.alignment import Conditions, Noises
-from dpaudit.tracing.laws import DISCRETE_LAPLACE, EXPONENTIAL, GAUSSIAN, GEOMETRIC, LAPLACE, UNKNOWN, NoiseLaw
 from dpaudit.tracing.primitives import Stated
 from dpaudit.tracing.recording import NoiseForm
 
@@ -207,8 +207,8 @@ def _solved(
     only_gaussian = all(law is GAUSSIAN for law, _ in known) and not len(least) and free.all()
     if not only_gaussian and not (np.all(np.isfinite(below)) and np.all(np.isfinite(right))):
         return None
-    up = [(0, None) if may and law.up else (0, 0) for may, (law, _) in zip(free, known, strict=True)]
-    down = [(0, None) if may and law.down else (0, 0) for may, (law, _) in zip(free, known, strict=True)]
+    up = [(0, None) if may and 1 in law.shifts else (0, 0) for may, (law, _) in zip(free, known, strict=True)]
+    down = [(0, None) if may and -1 in law.shifts else (0, 0) for may, (law, _) in zip(free, known, strict=True)]
     only = _determined(equal, right, place[0], size)
     if only is not None:
         low = np.array([0.0 if high == (0, 0) else -np.inf for high in down])
@@ -233,7 +233,7 @@ def _solved(
     inequality = csr_array((least.coefficient, (least.row, place[1])), shape=(len(least), size))
     weight = weight / weight.max()
     solve: Any = linprog  # its types know of no sparse matrices
-    whole = np.array([law.whole for law, _ in known])
+    whole = np.array([law.is_whole for law, _ in known])
     by: Floats | None = None
     for unit, integrality in ((span, None), (1.0, np.tile(whole, 2).astype(int))):
         solved = solve(
@@ -334,7 +334,7 @@ def _fill(
             continue
         law, scale = laws[column]
         group = groups.get(column)
-        if law.whole and abs(distance - round(distance)) > 1e-6:
+        if law.is_whole and abs(distance - round(distance)) > 1e-6:
             shift.trouble, shift.where = "whole", noises.block(column).site
             return
         if law.cost in ("unknown", "locked"):
@@ -359,7 +359,7 @@ def _spread(given: Floats, group: _Together, distance: float, noises: Noises) ->
     for column, factor in group.members:
         law, _ = noises.law(column)
         own = distance / factor
-        if (own > 0 and law.up) or (own < 0 and law.down):
+        if (own > 0 and 1 in law.shifts) or (own < 0 and -1 in law.shifts):
             given[column] += own
             return
 

@@ -16,7 +16,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from dpaudit.tracing.laws import GUMBEL
+from dpaudit.program.laws import GUMBEL
 from dpaudit.tracing.recording import Mark, NoiseForm, Recorder, active, is_of_this_run, site
 
 _array, _asarray, _shape = np.array, np.asarray, np.shape
@@ -444,7 +444,7 @@ def _released(recorder: Recorder, found: Any, keys: str) -> Any:
         return found
     scale = np.full(len(form), np.nan)
     single = np.bincount(form.row, minlength=len(form)) == 1
-    laws = {law.name for law, _ in known}
+    laws = {law.title for law, _ in known}
     for row, coefficient, (_, own) in zip(form.row.tolist(), form.coefficient.tolist(), known, strict=True):
         if single[row]:
             scale[row] = abs(coefficient) * own

@@ -50,7 +50,7 @@ from dpaudit.verify.differences import (
 # A class is a polyhedron of the draws: rows ≥ 0, and equalities = 0 for released numbers. If the data differ by δ,
 # shifting all draws by d keeps the class if A·d + B·δ ≥ 0 and C·d + D·δ = 0: constants and the data themselves cancel.
 # The density ratio of the shifted draws is at most exp(Σ |d|/scale), provided that each draw is shifted in a direction
-# that its law allows (`dpaudit.program.noise`), and discrete draws by whole numbers.
+# that its law allows (`dpaudit.program.laws`), and discrete draws by whole numbers.
 
 _MOST_TRIES = 200  # nodes of the branch and bound for integer shifts
 
@@ -78,7 +78,7 @@ class Shifter:
         self._equalities = list(dict.fromkeys(Affine(equality.terms) for equality in equalities))
         self._draws = draws
         self._variables = variables
-        self._columns = [(k, sign) for k, draw in enumerate(draws) for sign in draw.law.shifts or ()]
+        self._columns = [(k, sign) for k, draw in enumerate(draws) for sign in draw.law.shifts]
         # the costs as whole numbers, times a common factor
         factor = math.lcm(*(draw.scale.numerator for draw in draws))
         self._costs = [whole_where_possible(factor / draws[k].scale) for k, _ in self._columns]
@@ -173,8 +173,7 @@ class Shifter:
             **{draw_name(k): d for k, d in enumerate(found.shift)},
         }
         allowed = all(
-            not d or (1 if d > 0 else -1) in (draw.law.shifts or ())
-            for d, draw in zip(found.shift, self._draws, strict=True)
+            not d or (1 if d > 0 else -1) in draw.law.shifts for d, draw in zip(found.shift, self._draws, strict=True)
         )
         kept = all(row.along(direction) >= 0 for row in self._rows)
         if not allowed or not kept or any(equality.along(direction) for equality in self._equalities):

@@ -450,12 +450,7 @@ class _Search:
         (draws,) = drawn
         sizes = sorted({unit * k for unit in self._units() for k in range(2 * (self.high - self.low) + 1)})
         options = [
-            [
-                sign * size
-                for size in sizes
-                for sign in draw.law.shifts or ()
-                if not draw.is_discrete or size.denominator == 1
-            ]
+            [sign * size for size in sizes for sign in draw.law.shifts if not draw.is_discrete or size.denominator == 1]
             or [Fraction(0)]
             for draw in draws
         ]

@@ -17,7 +17,7 @@ from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import Relation
-from dpaudit.program.noise import Support
+from dpaudit.program.laws import Support
 from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas, contradiction
 from dpaudit.program.symbolic.tree import NoiseDraw, ProgramPath, ProgramTree, continuous_names, draw_name, supports
 
@@ -142,7 +142,7 @@ class FloatLinearProgram:
         columns: dict[str, dict[int, float]] = {}
         costs: dict[int, float] = {}
         for number, draw in enumerate(draws):
-            columns[draw_name(number)] = {self.unknown(): float(sign) for sign in draw.law.shifts or ()}
+            columns[draw_name(number)] = {self.unknown(): float(sign) for sign in draw.law.shifts}
             costs.update((column, float(unit / draw.scale)) for column in columns[draw_name(number)])
         return Shifts(columns, costs)
 

@@ -27,7 +27,7 @@ import numpy as np
 from dpaudit.arrays import Floats
 from dpaudit.decimals import Enclosure
 from dpaudit.errors import UsageError
-from dpaudit.program.noise import Density, Support
+from dpaudit.program.laws import Density, Support
 from dpaudit.program.symbolic.linear import Constraint, spend
 from dpaudit.program.symbolic.tree import NoiseDraw, draw_name
 

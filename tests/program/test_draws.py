@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from dpaudit.program.batch_reading import run_batch
-from dpaudit.program.noise import LAWS, ScalarNoise, pick
+from dpaudit.program.laws import LAWS, pick
+from dpaudit.program.noise import ScalarNoise
 from dpaudit.program.outcome import entry
 
 N = 100_000

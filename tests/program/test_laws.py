@@ -1,4 +1,4 @@
-"""Is every law what its declaration says: support, shifts, density; and does the checker's own table say the same?"""
+"""Is every law what its row says: support, shifts, density, quantiles; and does the checker's table say the same?"""
 
 import inspect
 
@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from dpaudit.checker.tree import LAWS as CHECKED
-from dpaudit.program.noise import LAWS, Noise, Support
+from dpaudit.program.laws import LAWS, Support
+from dpaudit.program.noise import Noise
 
 TWINS = {
     "laplace": stats.laplace,
@@ -16,8 +17,12 @@ TWINS = {
     "gumbel": stats.gumbel_r,
     "uniform": stats.uniform,
     "discrete_laplace": stats.dlaplace(1),
+    "logistic": stats.logistic,
+    "geometric": stats.geom(1 - np.exp(-1)),
 }
-SHIFTED = [name for name, law in LAWS.items() if law.shifts is not None]
+PRICED = [name for name, law in LAWS.items() if law.cost in ("pure", "locked")]
+PROVABLE = [name for name in PRICED if LAWS[name].sample]
+QUANTILES = [name for name, law in LAWS.items() if law.quantile is not None]
 DENSITIES = [name for name, law in LAWS.items() if law.density is not None]
 
 
@@ -35,7 +40,9 @@ def cost(name, direction):
 
 def test_every_method_that_draws_has_a_law():
     methods = {name for name, _ in inspect.getmembers(Noise, inspect.isfunction) if not name.startswith("_")}
-    assert methods - {"argmax", "choice", "select", "propose_test_release", "poisson", "post", "repeat"} == set(LAWS)
+    assert methods - {"argmax", "choice", "select", "propose_test_release", "poisson", "post", "repeat"} == {
+        name for name, law in LAWS.items() if law.sample
+    }
 
 
 def test_what_is_proved_stands_in_the_table_of_the_checker():
@@ -45,12 +52,12 @@ def test_what_is_proved_stands_in_the_table_of_the_checker():
         Support.INTERVAL: "interval",
         Support.INTEGERS: "integers",
     }
-    said = {name: (supports[LAWS[name].support], 1 in LAWS[name].shifts, -1 in LAWS[name].shifts) for name in SHIFTED}
+    said = {name: (supports[LAWS[name].support], 1 in LAWS[name].shifts, -1 in LAWS[name].shifts) for name in PROVABLE}
     assert said == {name: (law.support, law.up, law.down) for name, law in CHECKED.items()}
 
 
 @pytest.mark.parametrize("direction", [1, -1])
-@pytest.mark.parametrize("name", SHIFTED)
+@pytest.mark.parametrize("name", PRICED)
 def test_a_shift_is_allowed_exactly_where_its_cost_is_bounded_by_its_size(name, direction):
     assert (direction in LAWS[name].shifts) == (cost(name, direction) <= 1 + 1e-9)
 
@@ -68,3 +75,13 @@ def test_a_density_in_floats_is_the_one_in_pieces(name):
     assert np.allclose(density.pdf(x[inside]), twin.pdf(x[inside]), rtol=1e-12)
     assert np.allclose(density.cdf(x), twin.cdf(x), rtol=1e-12)
     assert np.allclose(density.sf(x), twin.sf(x), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", QUANTILES)
+def test_quantiles_are_those_of_the_law(name):
+    q = np.linspace(0.001, 0.999, 101)
+    assert np.allclose(LAWS[name].quantile(q), TWINS[name].ppf(q), rtol=1e-12)
+
+
+def test_every_law_that_is_priced_or_added_to_numbers_has_a_twin():
+    assert {*PRICED, *DENSITIES, *QUANTILES} == {*TWINS}

@@ -9,7 +9,8 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.errors import UsageError
-from dpaudit.program.noise import INSTEAD, LAWS, Noise
+from dpaudit.program.laws import LAWS
+from dpaudit.program.noise import INSTEAD, Noise
 from mechanisms import permute_and_flip
 
 

@@ -16,12 +16,12 @@ import dpaudit as dp
 from dpaudit.neighbours.candidates.candidates import chosen
 from dpaudit.neighbours.candidates.exhaustive import on_fewer_records
 from dpaudit.neighbours.relation import change_in_words, parse_relation
+from dpaudit.program.laws import DISCRETE_LAPLACE, EXPONENTIAL, GAUSSIAN, LAPLACE
 from dpaudit.report.text.findings import trace_line, trace_story
 from dpaudit.report.text.verdict import headline
 from dpaudit.review.check import check, passes
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.tracing.certain import CertainStep, loss_of
-from dpaudit.tracing.laws import DISCRETE_LAPLACE, EXPONENTIAL, GAUSSIAN, LAPLACE
 from dpaudit.tracing.runs import Target
 from dpaudit.tracing.search import worst_pair
 

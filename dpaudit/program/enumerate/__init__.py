@@ -42,7 +42,8 @@ from dpaudit.program.enumerate.number import (
     refuse,
 )
 from dpaudit.program.fold import Fold, Reached
-from dpaudit.program.noise import LAWS, Noise
+from dpaudit.program.laws import LAWS
+from dpaudit.program.noise import Noise
 from dpaudit.program.outcome import Raised, is_told, run_once, same, told_as_text
 from dpaudit.program.symbolic.linear import count_path, spend
 

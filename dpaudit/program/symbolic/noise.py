@@ -21,7 +21,8 @@ import numpy as np
 
 from dpaudit.decimals import decimal_of, short_decimal
 from dpaudit.errors import UsageError
-from dpaudit.program.noise import LAWS, Noise, Support
+from dpaudit.program.laws import LAWS, Support
+from dpaudit.program.noise import Noise
 from dpaudit.program.outcome import Raised, global_state, raised
 from dpaudit.program.symbolic import linear
 from dpaudit.program.symbolic.tree import (

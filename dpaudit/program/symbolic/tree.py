@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
-from dpaudit.program.noise import LAWS, NoiseLaw, Support
+from dpaudit.program.laws import LAWS, NoiseLaw, Support
 from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas, Rational
 
 Way = Literal["<", "<=", "=", ">=", ">"]
@@ -49,7 +49,7 @@ def argmax_conditions(expressions: Sequence[Affine], winner: int) -> list[Constr
 
 @dataclass(frozen=True, slots=True)
 class NoiseDraw:
-    """One draw of a law of `dpaudit.program.noise`, without its location.
+    """One draw of a law of `dpaudit.program.laws`, without its location.
 
     A draw from a finite set of values is a uniform draw that is compared with their cumulative probabilities
     (`outcomes`).

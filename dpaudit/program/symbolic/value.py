@@ -29,7 +29,8 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from dpaudit.decimals import short_decimal
-from dpaudit.program.noise import LAWS, Noise
+from dpaudit.program.laws import LAWS
+from dpaudit.program.noise import Noise
 from dpaudit.program.symbolic.linear import Affine, Rational, spend, whole_where_possible
 
 _OURS = str(Path(__file__).parents[2])

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.program.noise import LAWS, Noise, shape_of_size
+from dpaudit.program.laws import LAWS
+from dpaudit.program.noise import Noise, shape_of_size
 from dpaudit.reading.draws import BOUND
 from dpaudit.reading.source import is_of_user
 from dpaudit.reading.universe.assumed import Line, Seen
@@ -130,7 +131,7 @@ class Drawn:
         if law == "geometric":
             self.value, self.unit = float(run.rng.geometric(given[0])), -math.log1p(-given[0])
         elif law in (*WHOLE, "truncated_laplace"):
-            self.value = float(LAWS[law].sample(run.rng, 1, *map(float, given))[0])
+            self.value = float(LAWS[law].draw(run.rng, 1, *map(float, given))[0])
             if law in WHOLE:
                 self.unit = 1 / float(given[0])
             else:

@@ -22,12 +22,12 @@ from dpaudit.evidence.event import DATASETS, Box, Event, Rule
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.neighbours.digest import digest
 from dpaudit.privacy import Claim, PureDP
+from dpaudit.program.laws import BY_TITLE
 from dpaudit.program.symbolic.linear import Affine, Constraint
 from dpaudit.program.symbolic.tree import Output, ProgramPath, ProgramTree
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.review.check.stated import fraction
 from dpaudit.tracing.certain import CertainStep, loss_of
-from dpaudit.tracing.laws import LAWS
 from dpaudit.tracing.pair import WORDS, Word
 from dpaudit.verify.certificate import VALUES, WITNESS, WITNESS_VERSION, rounded
 from dpaudit.verify.counterexample import read_output
@@ -300,7 +300,9 @@ def traced(evidence: Evidence) -> Iterator[Finding]:
         yield unchecked("certain", said, decides=evidence.verdict is records.Verdict.VIOLATED and _rests_on(evidence))
     else:
         try:
-            steps = [CertainStep(LAWS[each.law], each.scale, each.by, each.where, each.other) for each in loss.steps]
+            steps = [
+                CertainStep(BY_TITLE[each.law], each.scale, each.by, each.where, each.other) for each in loss.steps
+            ]
         except KeyError as error:
             yield failing("certain", f"no law of noise is called {error}")
             return
@@ -372,7 +374,7 @@ def _unlike_calls(trace: further_records.Trace) -> str:
     """Say where the price of a path is not that of its draws."""
     pure, squares, stated = 0.0, 0.0, False
     for call in trace.calls:
-        cost, law = call.cost, LAWS.get(call.law)
+        cost, law = call.cost, BY_TITLE.get(call.law)
         stated |= call.law.endswith("as stated")
         if call.moved < 0 or call.draws < max(call.moved, 1) or (not call.moved and (call.by or cost)):
             return f"{call.where} moves by {call.by}, and {call.moved} of its {call.draws} draws move"

@@ -525,7 +525,7 @@ class Sample:
 class Release:
     """Noise on private numbers, or a choice by private scores."""
 
-    law: str  # of the noise, by its name in `dpaudit.program.noise`; "select" for the exponential mechanism
+    law: str  # of the noise, by its name in `dpaudit.program.laws`; "select" for the exponential mechanism
     scale: Fraction  # of the noise; 1/rate for "select"
     values: tuple[Movement, ...]  # what moves: the numbers that the noise was added to, or the scores
     sample: Sample | None  # what they are made of; None for all records
