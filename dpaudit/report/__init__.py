@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "console_summary",
+    "document",
     "evidence_card",
     "evidence_from_page",
     "formats",

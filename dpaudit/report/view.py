@@ -40,6 +40,7 @@ class View:
     evidence: Evidence  # the source of everything here
     headline: Headline  # the verdict, its sentence, and what must not be concluded from it
     stated: tuple[Row, ...]  # all rows in reading order, except how the evidence is identified, reproduced and cited
+    baseline: Evidence | None = None  # earlier evidence of the same mechanism, to show what changed
 
     @property
     def verdict(self) -> str:
@@ -108,8 +109,9 @@ class View:
         return [f"{row.label}: {row.line}" for row in self.pressing]
 
 
-def view(evidence: Evidence) -> View:
-    """Return the view of evidence."""
+def view(evidence: Evidence, baseline: Evidence | None = None) -> View:
+    """Return the view of evidence, beside earlier evidence if there is any."""
     order = ORDER if accounting_of(evidence) is None else (listed.accounted,)
     order = order if evidence.training is None else (listed.trained,)
-    return View(evidence, headline(evidence), tuple(row for yielded in order for row in yielded(evidence)))
+    rows = tuple(row for yielded in order for row in yielded(evidence))
+    return View(evidence, headline(evidence), rows, baseline)

@@ -16,13 +16,27 @@ import json
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Verdict, round_outward
 from dpaudit.privacy import Claim, parse_claim
-from dpaudit.report.html.templates import environment
+from dpaudit.report.document import (
+    Bar,
+    Bars,
+    Bullets,
+    Cell,
+    Cells,
+    Page,
+    Text,
+    number,
+    plainly,
+    said,
+    section,
+    table,
+)
+from dpaudit.report.html.templates import drawn_page
 from dpaudit.report.text.phrases import (
     COUNTEREXAMPLE,
     NBSP,
@@ -43,7 +57,6 @@ from dpaudit.report.view import view
 from dpaudit.stats import joint_region, methods
 
 _LISTED = "accounting"  # the method of an interval that is about a whole list of releases
-
 _EVEN = 0.7071  # 1/√2: equal weights for both counts of an event with many degrees, which has no weight of its own
 
 
@@ -461,15 +474,6 @@ class ComparedRow:
         return bool(self.before != self.now)
 
 
-@dataclass(frozen=True, slots=True)
-class IntervalBar:
-    """An interval as drawn: its place on the axis in percent, and whether its upper end lies beyond it."""
-
-    left: float
-    width: float
-    open: bool
-
-
 def rows(before: Evidence, now: Evidence) -> list[ComparedRow]:
     """Return everything that is compared between the two records, in reading order."""
     old, new = dict(_stated(before)), dict(_stated(now))
@@ -538,27 +542,39 @@ def compare_text(before: Evidence, now: Evidence, comparison: LossComparison) ->
 
 def compare_page(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
     """Return the comparison as one self-contained HTML page."""
-    losses = [loss for loss in (comparison.before, comparison.after) if loss is not None]
-    return (
-        environment()
-        .get_template("compare.html.j2")
-        .render(
-            before=before,
-            now=now,
-            same=before.id == now.id,
-            heading=heading(before, now, comparison),
-            changes=changes(before, now, comparison),
-            sentence=sentence(comparison, same=before.id == now.id),
-            caution=caution(comparison),
-            rows=rows(before, now),
-            losses=[("Before", comparison.before), ("Now", comparison.after)],
-            bars=bars(losses),
-            comparison=comparison,
-            interval=interval_text,
-            count=count_text,
-            confidence=confidence_text,
-        )
-    )
+    said_of = [f"{'Better: ' if change.better else ''}{change.sentence}" for change in changes(before, now, comparison)]
+    measured = [("Before", comparison.before), ("Now", comparison.after)]
+    drawn = bars([(name, loss) for name, loss in measured if loss is not None])
+    label = "The intervals of the table below, on one axis from 0"
+    losses = table("compare", [_loss_row(name, loss) for name, loss in measured])
+    caption = plainly("compare.caption", sure=confidence_text(comparison.confidence))
+    stated = [
+        (row.name, row.before_text, row.now_text, Cell("yes", "differs") if row.differs else "no")
+        for row in rows(before, now)
+    ]
+    sections = [
+        section(
+            "loss",
+            Bullets(said_of, "") if said_of else None,
+            Text(sentence(comparison, same=before.id == now.id), "sentence"),
+            Text(caution(comparison), "caution"),
+            title=heading(before, now, comparison),
+            kind="verdict",
+        ),
+        section("compare", Bars(label, drawn) if drawn else None, replace(losses, caption=caption)),
+        section("changes", Text(said("changes.apart")), table("changes", stated)),
+    ]
+    names, footer = [one.target.name for one in (before, now)], plainly("compare.footer")
+    title, lead = f"{' and '.join(names)}: what changed", " and ".join(dict.fromkeys(names))
+    top = (title, "Two differential privacy audits", "What changed")
+    return drawn_page(Page(*top, sections, lead, "compare", footer=footer))
+
+
+def _loss_row(name: str, loss: EventLoss | None) -> Cells:
+    if loss is None:
+        return name, Cell(plainly("compare.none"), columns=4)
+    runs = number(f"{count_text(loss.runs[0])} and {count_text(loss.runs[1])}")
+    return name, interval_text(loss), loss.event, f"{loss.method}, one of {loss.considered}", runs
 
 
 def compare_json(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
@@ -650,15 +666,16 @@ def _loss_values(loss: EventLoss | None) -> dict[str, Any] | None:
 # --- how it is laid out -----------------------------------------------------------------------------------
 
 
-def bars(losses: list[EventLoss]) -> list[IntervalBar]:
-    """Return the positions of intervals on an axis from 0, in percent; an infinite end is drawn at the edge."""
-    ends = [end for loss in losses for end in (loss.low, loss.high) if math.isfinite(end)]
+def bars(losses: Sequence[tuple[str, EventLoss]]) -> list[Bar]:
+    """Return intervals on an axis from 0, by name; an infinite end is drawn at the edge."""
+    ends = [end for _, loss in losses for end in (loss.low, loss.high) if math.isfinite(end)]
     most = max(ends, default=0.0) * 1.15 or 1.0
     drawn = []
-    for loss in losses:
+    for name, loss in losses:
         left = 100 * min(loss.low / most, 1.0) if math.isfinite(loss.low) else 99.0
         right = 100 * loss.high / most if math.isfinite(loss.high) else 100.0
-        drawn.append(IntervalBar(round(left, 2), round(max(right - left, 0.6), 2), math.isinf(loss.high)))
+        width, is_open = max(right - left, 0.6), math.isinf(loss.high)
+        drawn.append(Bar(name, interval_text(loss), round(left, 2), round(width, 2), is_open))
     return drawn
 
 

@@ -293,7 +293,7 @@ def test_hostile_text_stays_text():
 def test_infinite_ends_are_drawn_to_the_edge_and_written_as_text():
     found = compare(attempted(LAPLACE, (10_000, 0)), attempted(LAPLACE, (6_000, 4_000)))
     assert math.isinf(found.before.high)
-    drawn = bars([found.before, found.after])
+    drawn = bars([("Before", found.before), ("Now", found.after)])
     assert drawn[0].open and not drawn[1].open
     assert all(bar.left >= 0 and bar.left + bar.width <= 100 for bar in drawn)
     assert drawn[0].left > drawn[1].left + drawn[1].width

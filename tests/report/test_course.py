@@ -13,12 +13,14 @@ from support import made_evidence as made
 
 import dpaudit as dp
 from dpaudit.report import html_page
+from dpaudit.report.document import Figure, Text
 from dpaudit.report.figures.event import Mark, line_figure
 from dpaudit.report.figures.lines import line
-from dpaudit.report.html.loss import loss_part
+from dpaudit.report.html.loss import loss_section
 from dpaudit.report.text.phrases import limits
 from dpaudit.report.text.reproduce import how_fixed, method_sentence, reproduce_command, sources
 from dpaudit.report.text.reviewer import layers
+from dpaudit.report.view import view
 
 
 @functools.cache
@@ -123,7 +125,7 @@ def test_a_library_of_the_versions_is_named() -> None:
 def test_smaller_violations_stand_once() -> None:
     evidence = dp.audit("laplace", runs=4_000)
     assert evidence.power
-    assert [row.name for row in line(evidence, evidence.claimed).rows].count("smaller violation") == 0
+    assert "smaller violation" not in {name for name, *_ in line(evidence)}
     text = re.sub(r"<svg.*?</svg>", "", html_page(evidence), flags=re.DOTALL)
     most = f"{max(item.runs for item in evidence.power):,}"
     assert text.count(f'<td class="number">{most}</td>') == 1
@@ -157,10 +159,12 @@ def test_a_curve_is_asked_for_again() -> None:
 
 def stated(name: str, claim: str | None = None) -> str:
     evidence = dp.audit(name, runs=8_000, claim=claim)
-    part = loss_part(evidence, evidence.claimed)
-    assert part is not None
-    assert ("stated law, first dataset" in part["figure"]) == bool(part["stated"])
-    return str(part["stated"]).replace("\u00a0", " ")
+    (section,) = loss_section(view(evidence))
+    said = [str(block.content) for block in section.blocks if isinstance(block, Text)]
+    (drawing,) = (block.drawing for block in section.blocks if isinstance(block, Figure))
+    found = next((text for text in said if text.startswith("Over the bars stands the law")), "")
+    assert ("stated law, first dataset" in drawing) == bool(found)
+    return found.replace("\u00a0", " ")
 
 
 @pytest.mark.nightly

@@ -19,8 +19,18 @@ from dpaudit.evidence.event import Coordinate, Event, Rule
 from dpaudit.evidence.records import Bound, Counts, Curve, Power, Verdict
 from dpaudit.privacy import GaussianDP, PureDP
 from dpaudit.report import console_summary, html_page
+from dpaudit.report.document import Table
 from dpaudit.report.figures.curves import Point, certified_profile, frontier, measured_points
-from dpaudit.report.html.loss import certified_loss, curves_part, posterior_part, power_section, raised
+from dpaudit.report.html.loss import (
+    certain_points,
+    certified_loss,
+    curves_section,
+    mistake_rows,
+    power_section,
+    raised,
+    suspicion,
+    suspicion_rows,
+)
 from dpaudit.report.view import view
 
 RATES = st.floats(0.0, 1.0, allow_subnormal=False)  # between which a line is not too steep for np.interp
@@ -92,15 +102,22 @@ def test_only_counts_of_independent_runs_have_limits() -> None:
     assert measured_points(made.low_bits()) == measured_points(made.laplace())
 
 
+def mistakes(evidence: Any, claim: Any = None) -> list[Any]:
+    """The rows of the table of an attacker's mistakes."""
+    return mistake_rows(certain_points(evidence), evidence.claimed if claim is None else claim)
+
+
+def is_beyond(row: Any) -> bool:
+    return "beyond the claim" in str(row[-1].content)
+
+
 @pytest.mark.slow
 def test_a_computed_counterexample_stands_beyond_the_claim() -> None:
-    part = curves_part(made.refuted(), made.refuted().claimed)
-    assert part is not None
-    assert part["rows"][0]["name"] == "counterexample, computed"
-    assert part["rows"][0]["beyond"]
-    kept = curves_part(made.proved(), made.proved().claimed)
-    assert kept is not None
-    assert not any(row["beyond"] for row in kept["rows"])
+    first, *_ = mistakes(made.refuted())
+    assert first[0].content == "counterexample, computed"
+    assert is_beyond(first)
+    kept = mistakes(made.proved())
+    assert kept and not any(map(is_beyond, kept))
 
 
 def curved(**changes: Any) -> Any:
@@ -122,15 +139,12 @@ def curved(**changes: Any) -> Any:
 
 @pytest.mark.nightly
 def test_a_certified_curve_takes_the_place_of_the_events() -> None:
-    part = curves_part(curved(), GaussianDP(1.0))
-    assert part is not None
-    assert "16 statements" in part["basis"]
-    assert 5 < len(part["rows"]) <= 10
-    assert not any(row["beyond"] for row in part["rows"])
-    refuted = curves_part(curved(), GaussianDP(0.8))
-    assert refuted is not None
-    assert all(row["beyond"] for row in refuted["rows"])
-    assert 'id="profile"' in html_page(curved())
+    rows = mistakes(curved(), GaussianDP(1.0))
+    assert 5 < len(rows) <= 10
+    assert not any(map(is_beyond, rows))
+    assert all(map(is_beyond, mistakes(curved(), GaussianDP(0.8))))
+    page = html_page(curved())
+    assert 'id="profile"' in page and "16 statements" in page
 
 
 def test_a_delta_that_is_needed_at_one_epsilon_is_needed_at_smaller_ones() -> None:
@@ -140,15 +154,19 @@ def test_a_delta_that_is_needed_at_one_epsilon_is_needed_at_smaller_ones() -> No
 
 def test_runs_for_smaller_violations_are_listed() -> None:
     power = (Power(1.01, 1_000_000), Power(1.005, 4_000_000))
-    (section,) = power_section(view(msgspec.structs.replace(made.laplace(), power=power)), None)
-    assert section.parts["power"]["rows"] == [("ε ≥ 1.01", "1,000,000"), ("ε ≥ 1.005", "4,000,000")]
-    assert not [*power_section(view(made.invalid()), None), *power_section(view(made.no_claim()), None)]
+    (section,) = power_section(view(msgspec.structs.replace(made.laplace(), power=power)))
+    (listed,) = (block for block in section.blocks if isinstance(block, Table))
+    assert [tuple(cell.content for cell in row) for row in listed.rows] == [
+        ("ε ≥ 1.01", "1,000,000"),
+        ("ε ≥ 1.005", "4,000,000"),
+    ]
+    assert not [*power_section(view(made.invalid())), *power_section(view(made.no_claim()))]
 
 
 @pytest.mark.slow
 def test_nothing_measured_has_no_curves() -> None:
     for kind in (made.invalid, made.proved_for_any_length, made.boundless):
-        assert curves_part(kind(), kind().claimed) is None
+        assert not [*curves_section(view(kind()))]
         assert 'id="tradeoff"' not in html_page(kind())
 
 
@@ -162,10 +180,15 @@ def test_a_suspicion_rises_by_bayes_rule(prior: float, loss: float) -> None:
     assert raised(np.array([0.0, 1.0]), loss) == pytest.approx([0.0, 1.0])
 
 
+def suspicions(evidence: Any) -> list[tuple[str, str, str]]:
+    """The rows of the table of suspicions: before, at most by the claim, at least by the evidence."""
+    limit, _, loss = suspicion(evidence)
+    return suspicion_rows(limit, loss)
+
+
 def test_suspicions_are_rounded_to_the_side_of_truth() -> None:
-    part = posterior_part(made.laplace(), PureDP(1.0))
-    for prior, row in zip((0.01, 0.1, 0.5), part["rows"], strict=True):
-        most, least = (float(text.split("\u00a0")[0]) / 100 for text in (row["claim"], row["evidence"]))
+    for prior, (_, *row) in zip((0.01, 0.1, 0.5), suspicions(made.laplace()), strict=True):
+        most, least = (float(text.split("\u00a0")[0]) / 100 for text in row)
         assert most >= prior * math.e / (1 + prior * (math.e - 1)) - 1e-15
         lower = math.exp(made.laplace().lower.value)
         assert prior < least <= prior * lower / (1 + prior * (lower - 1))
@@ -174,31 +197,28 @@ def test_suspicions_are_rounded_to_the_side_of_truth() -> None:
 
 @pytest.mark.parametrize("kind", ["approximate", "renyi", "inconclusive", "no claim"])
 def test_only_a_pure_claim_limits_single_outputs(kind: str) -> None:
-    evidence = made.KINDS[kind]()
-    part = posterior_part(evidence, evidence.claimed)
-    assert {row["claim"] for row in part["rows"]} == {"no limit"}
+    assert {most for _, most, _ in suspicions(made.KINDS[kind]())} == {"no limit"}
 
 
 def test_an_infinite_loss_makes_certain() -> None:
-    part = posterior_part(made.refuted_infinitely(), PureDP(1.0))
-    assert [row["evidence"] for row in part["rows"]] == ["100\u00a0%"] * 3
+    assert [least for _, _, least in suspicions(made.refuted_infinitely())] == ["100\u00a0%"] * 3
     assert certified_loss(made.boundless().lower) == math.inf
 
 
 def test_guesses_of_one_run_say_nothing_of_single_outputs() -> None:
     lower = msgspec.structs.replace(made.laplace().lower, method="sharp one-run")
-    assert not posterior_part(msgspec.structs.replace(made.laplace(), lower=lower), PureDP(1.0))["shown"]
+    assert suspicion(msgspec.structs.replace(made.laplace(), lower=lower))[2] == 0
 
 
 def test_a_finite_loss_never_makes_certain() -> None:
     lower = msgspec.structs.replace(made.boundless().lower, value=60.0)
-    part = posterior_part(msgspec.structs.replace(made.boundless(), lower=lower), PureDP(1.0))
-    assert [row["evidence"] for row in part["rows"]] == ["99.9\u00a0%"] * 3
+    evidence = msgspec.structs.replace(made.boundless(), lower=lower)
+    assert [least for _, _, least in suspicions(evidence)] == ["99.9\u00a0%"] * 3
 
 
 def test_runs_that_cannot_be_trusted_raise_no_suspicion() -> None:
     broken = msgspec.structs.replace(made.laplace(), verdict=Verdict.INVALID)
-    assert not posterior_part(broken, broken.claimed)["shown"]
+    assert suspicion(broken)[2] == 0
 
 
 def test_a_bound_of_mu_shows_no_more_than_its_counts() -> None:

@@ -38,7 +38,7 @@ def test_every_draw_of_an_alignment_is_listed_with_what_it_hides(name, length, t
     assert table.composition[-1].replace("\N{NO-BREAK SPACE}", " ") == said
     evidence.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert page.index('<section id="released">') < page.index('<section id="proof"')
+    assert page.index('<section id="released"') < page.index('<section id="proof"')
     assert all(each.law in page for each in table.releases)
 
 

@@ -23,6 +23,7 @@ from support.nightly import mostly_at_night
 from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Verdict
 from dpaudit.report import console_summary, evidence_from_page, html_page
+from dpaudit.report.document import Facts, Text, section, strong
 from dpaudit.report.figures.lines import line_drawing
 from dpaudit.report.html.templates import checker
 from dpaudit.report.view import view
@@ -516,16 +517,16 @@ def test_importing_the_report_is_light() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_a_section_of_paragraphs_and_rows_needs_no_template(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_section_is_blocks_and_needs_no_template(monkeypatch: pytest.MonkeyPatch) -> None:
     from dpaudit.report.html import page as module
-    from dpaudit.report.html.templates import plain
 
-    def new(*_: Any) -> Any:
-        yield plain("new", "A new section", ["One <b> thing."], [("Name", "Text")])
+    def new(_: Any) -> Any:
+        facts = Facts([("Name", (strong("<i>"), " Text"))])
+        yield section("new", Text("One <b> thing."), facts, title="A new section")
 
     layout = module.LAYOUT
     monkeypatch.setattr(module, "LAYOUT", replace(layout, reviewers=(new, *layout.reviewers)))
     html = html_page(made.boundless())
     assert html.index('<li><a href="#new">A new section</a></li>') < html.index('<a href="#scope">')
     assert '<section id="new">\n<h3>A new section</h3>\n<p>One &lt;b&gt; thing.</p>' in html
-    assert "<div><dt>Name</dt><dd>Text</dd></div>" in html
+    assert "<div><dt>Name</dt><dd><strong>&lt;i&gt;</strong> Text</dd></div>" in html

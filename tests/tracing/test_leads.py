@@ -9,7 +9,7 @@ from dpaudit.auditing.race import leads_of
 from dpaudit.events import Lead, choose, count_event
 from dpaudit.evidence.event import Box
 from dpaudit.privacy import PureDP
-from dpaudit.report.text.findings import trace_part
+from dpaudit.report.text.findings import trace_sentences
 from dpaudit.review.check import check, passes
 from dpaudit.sampling.outputs import OutputSnapshot, from_array, from_list
 from dpaudit.targets.mechanism import mechanism
@@ -101,7 +101,7 @@ def test_what_runs_do_not_confirm_is_said_with_how_rare_it_is(unconfirmed):
     (led,) = unconfirmed.led
     assert unconfirmed.verdict is dp.Verdict.INCONCLUSIVE and unconfirmed.trace.word == "not supported"
     assert isinstance(led.event.rules[0].score, Box) and max(led.met) < 100 < max(led.runs)
-    assert any("did not confirm" in sentence for sentence in trace_part(unconfirmed).sentences)
+    assert any("did not confirm" in sentence for sentence in trace_sentences(unconfirmed, unconfirmed.trace))
     assert passes(list(check(unconfirmed, second=False)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from markupsafe import Markup
 from matplotlib.lines import Line2D
@@ -43,27 +43,13 @@ from dpaudit.report.text.phrases import (
 # --- Which numbers are on the ε line? --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class LineRow:
-    """A number in the table next to the line."""
-
-    name: str
-    value: str
-    how: str
-    confidence: str
-    meaning: str
+Numbers: TypeAlias = tuple[str, str, str, str, str]
+"""Name, value, where it comes from, confidence and meaning of a number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """The numbers of the line as a table."""
-
-    rows: list[LineRow]
-
-
-def line(evidence: Evidence, claim: Claim | None) -> Line:
-    """Return the line of an audit: sampled and exact lower bounds, claim, upper bound and yardsticks."""
-    return Line([row for row, _ in _entries(evidence, claim)])
+def line(evidence: Evidence) -> list[Numbers]:
+    """Return the numbers of an audit: sampled and exact lower bounds, claim, upper bound and yardsticks."""
+    return [row for row, _ in _entries(evidence, evidence.claimed)]
 
 
 def line_drawing(evidence: Evidence, *, narrow: bool = False) -> Markup | None:
@@ -95,34 +81,34 @@ def line_reading(evidence: Evidence) -> str:
     return f"How to read this: {'; '.join(said)}. {rest}".strip()
 
 
-def _marks(entries: list[tuple[LineRow, Mark | None]]) -> list[Mark]:
+def _marks(entries: list[tuple[Numbers, Mark | None]]) -> list[Mark]:
     return [mark for _, mark in entries if mark is not None and not math.isnan(mark.value)]
 
 
-def _entries(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark | None]]:
+def _entries(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, Mark | None]]:
     if evidence.training is not None:
         return _watched(evidence, evidence.training, claim)
     if evidence.accounting is not None:
         return _certified(evidence, claim)
-    entries: list[tuple[LineRow, Mark | None]] = []
+    entries: list[tuple[Numbers, Mark | None]] = []
     entries += _lower(evidence, claim)
     if claim is not None:
-        row = LineRow("claim", claim_words(claim), "stated", "–", "what somebody says of the mechanism")
+        row = ("claim", claim_words(claim), "stated", "–", "what somebody says of the mechanism")
         entries.append((row, Mark("claim", "claim", claim.value, claim_text(claim.value))))
     entries += _upper(evidence, claim)
     return entries + _price(evidence) + _yardsticks(evidence)
 
 
-def _certified(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark | None]]:
+def _certified(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, Mark | None]]:
     """Return both bounds of an accounting, and the claim between, below or above them."""
     letter, lower, upper = symbol(evidence), evidence.lower, evidence.upper
     meaning = f"{letter} is certainly at least this, on some data"
     row = _row("certified from below", lower, claim, meaning, letter)
-    entries: list[tuple[LineRow, Mark | None]] = [
+    entries: list[tuple[Numbers, Mark | None]] = [
         (row, Mark("exact", "from below", lower.value, _short(lower, claim))),
     ]
     if claim is not None:
-        row = LineRow("claim", claim_words(claim), "stated", "–", "what somebody says of what is listed")
+        row = ("claim", claim_words(claim), "stated", "–", "what somebody says of what is listed")
         entries.append((row, Mark("claim", "claim", claim.value, claim_text(claim.value))))
     if upper is None:
         return entries
@@ -131,20 +117,20 @@ def _certified(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, M
     return [*entries, (row, Mark(kind, "from above", upper.value, _short(upper, claim)))]
 
 
-def _watched(evidence: Evidence, training: Training, claim: Claim | None) -> list[tuple[LineRow, Mark | None]]:
+def _watched(evidence: Evidence, training: Training, claim: Claim | None) -> list[tuple[Numbers, Mark | None]]:
     """Return what a watched loop loses from below and above, and its claim."""
-    lower, entries = evidence.lower, list[tuple[LineRow, Mark | None]]()
+    lower, entries = evidence.lower, list[tuple[Numbers, Mark | None]]()
     row = _row("as seen, from below", lower, claim, "what was seen loses at least this, on some data", "ε")
-    row = LineRow(row.name, row.value, "certified for what was seen", row.confidence, row.meaning)
+    row = (*row[:2], "certified for what was seen", *row[3:])
     entries.append((row, Mark("lower", "as seen, from below", lower.value, _short(lower, claim))))
     if claim is not None:
-        row = LineRow("claim", claim_words(claim), "stated", "–", "what somebody says of the loop")
+        row = ("claim", claim_words(claim), "stated", "–", "what somebody says of the loop")
         entries.append((row, Mark("claim", "claim", claim.value, claim_text(claim.value))))
     high = training.high.value
     if math.isfinite(high):
         text = upper_text(high, claim=None if claim is None else claim.value, digits=7)
         meaning = "what was seen loses at most this"
-        row = LineRow(
+        row = (
             "as seen, from above",
             f"ε ≤ {text}",
             "certified for what was seen",
@@ -155,9 +141,9 @@ def _watched(evidence: Evidence, training: Training, claim: Claim | None) -> lis
     return entries
 
 
-def _lower(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark | None]]:
+def _lower(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, Mark | None]]:
     letter, apart = symbol(evidence), is_proof(evidence)
-    entries: list[tuple[LineRow, Mark | None]] = []
+    entries: list[tuple[Numbers, Mark | None]] = []
     sampled, exact = sampled_lower(evidence), exact_lower(evidence)
     if evidence.verdict is Verdict.INVALID:
         pass  # numbers from invalid runs are not shown
@@ -167,7 +153,7 @@ def _lower(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark 
         entries.append((row, Mark("lower", "sampled" if apart else name, sampled.value, _short(sampled, claim))))
     elif evidence.proof is not None:
         meaning = "nothing was run"
-        entries.append((LineRow("sampled lower bound", "none", "no runs", "–", meaning), None))
+        entries.append((("sampled lower bound", "none", "no runs", "–", meaning), None))
     if exact is not None:
         name = "exact lower bound" if apart else "lower bound"
         meaning = f"{letter} is certainly at least this, on one pair of datasets"
@@ -178,34 +164,32 @@ def _lower(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark 
     return entries
 
 
-def _upper(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark | None]]:
+def _upper(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, Mark | None]]:
     letter, upper, proof = symbol(evidence), evidence.upper, evidence.proof
     name = "proved upper bound" if is_proof(evidence) else "upper bound"
     if upper is None:
         if proof is None:
             return []
         how = f"{proof.method} gave no {'bound that is accepted' if proof.is_refused else 'finite bound'}"
-        return [(LineRow(name, "none found", how, "–", without_bound(evidence)), None)]
+        return [((name, "none found", how, "–", without_bound(evidence)), None)]
     row = _row(name, upper, claim, f"{letter} is certainly at most this, within the scope of the proof", letter)
     if proof is not None and proof.given:
-        row = LineRow(row.name, row.value, row.how, row.confidence, f"{row.meaning}, {proof.granted}")
+        row = (*row[:4], f"{row[4]}, {proof.granted}")
     if proof is not None:
         by = "every output enumerated" if proof.method == "enumeration" else f"proved by {proof.method}"
-        row = LineRow(row.name, row.value, by, row.confidence, row.meaning)
+        row = (*row[:2], by, *row[3:])
     if contradicting(evidence) is not None:
-        row = LineRow(
-            row.name, row.value, row.how, "contradicted", "runs show more: this or the implementation is wrong"
-        )
+        row = (*row[:3], "contradicted", "runs show more: this or the implementation is wrong")
     # only the verdict PROVED has the colour of a proof
     kind = "proved" if evidence.verdict is Verdict.PROVED else "upper"
     return [(row, Mark(kind, "proved" if is_proof(evidence) else name, upper.value, _short(upper, claim)))]
 
 
-def _row(name: str, bound: Bound, claim: Claim | None, meaning: str, letter: str) -> LineRow:
+def _row(name: str, bound: Bound, claim: Claim | None, meaning: str, letter: str) -> Numbers:
     nothing = bound.side == "lower" and bound.value <= 0
     text = f"none above 0 for {letter}" if nothing else full_text(bound, claim)
     sure = confidence_text(bound.confidence) if bound.kind == "sampled" else "certain"
-    return LineRow(name, text, kind_words(bound), sure, meaning)
+    return (name, text, kind_words(bound), sure, meaning)
 
 
 def _short(bound: Bound, claim: Claim | None) -> str:
@@ -218,7 +202,7 @@ def _short(bound: Bound, claim: Claim | None) -> str:
     return f"{'≥' if bound.side == 'lower' else '≤'} {text}{exact_value(bound, text)}".replace(NBSP, " ")
 
 
-def _price(evidence: Evidence) -> list[tuple[LineRow, Mark | None]]:
+def _price(evidence: Evidence) -> list[tuple[Numbers, Mark | None]]:
     """Return what the shift costs that a trace found: an upper bound of one way, on one path and pair."""
     trace, claim = evidence.trace, evidence.claimed
     if trace is None or trace.epsilon is None or claim is None or (trace.mu and claim.parameter == "epsilon"):
@@ -228,12 +212,12 @@ def _price(evidence: Evidence) -> list[tuple[LineRow, Mark | None]]:
         return []
     text = f"{symbol(evidence)} = {number_text(value)}"
     meaning = "what hiding the change costs on the path that shows most, one way; more than the claim refutes nothing"
-    return [(LineRow("price of the shift", text, "traced", "–", meaning), None)]
+    return [(("price of the shift", text, "traced", "–", meaning), None)]
 
 
-def _yardsticks(evidence: Evidence) -> list[tuple[LineRow, Mark | None]]:
+def _yardsticks(evidence: Evidence) -> list[tuple[Numbers, Mark | None]]:
     letter = symbol(evidence)
-    entries: list[tuple[LineRow, Mark | None]] = []
+    entries: list[tuple[Numbers, Mark | None]] = []
     found = evidence.detectable
     if found is not None and evidence.verdict is not Verdict.INVALID:
         text = "none of any size" if math.isinf(found) else f"from {upper_text(found)}"
@@ -243,17 +227,17 @@ def _yardsticks(evidence: Evidence) -> list[tuple[LineRow, Mark | None]]:
     true = evidence.target.true_loss
     if true is not None:
         meaning = "from theory, for these pairs; not used by the audit"
-        row = LineRow("true loss", f"{letter} = {estimate_text(true, 6)}", "stated by the catalogue", "–", meaning)
+        row = ("true loss", f"{letter} = {estimate_text(true, 6)}", "stated by the catalogue", "–", meaning)
         entries.append((row, Mark("true", "true loss", true, estimate_text(true, 4))))
     return entries
 
 
-def _detectable_row(value: float, letter: str, where: str) -> LineRow:
+def _detectable_row(value: float, letter: str, where: str) -> Numbers:
     how = "computed from the counts"
     if math.isinf(value):
-        return LineRow("detectable", "none", how, "–", "no violation of any size could be counted on to be found")
+        return ("detectable", "none", how, "–", "no violation of any size could be counted on to be found")
     meaning = f"a violation so large would have been found, had it shown {where}"
-    return LineRow("detectable", f"{letter} ≥ {upper_text(value)}", how, "probability 0.9", meaning)
+    return ("detectable", f"{letter} ≥ {upper_text(value)}", how, "probability 0.9", meaning)
 
 
 # --- How do several mechanisms compare? ------------------------------------------------------------------

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import itertools
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpaudit.evidence.evidence import Evidence, qualified
 from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import Claim
+from dpaudit.report.document import (
+    BREAK,
+    Banner,
+    Cell,
+    Cells,
+    Facts,
+    Figure,
+    Page,
+    Span,
+    Text,
+    code,
+    note,
+    number,
+    plainly,
+    said,
+    section,
+    strong,
+    table,
+    texts,
+)
 from dpaudit.report.figures.canvas import both
 from dpaudit.report.figures.lines import Lane, Place, history_figure, side_by_side_figure
-from dpaudit.report.html.templates import environment, source
+from dpaudit.report.html.templates import drawn_page, source
 from dpaudit.report.text.findings import error_text
 from dpaudit.report.text.phrases import NBSP, claim_words, one_line, symbol
-from dpaudit.report.text.reviewer import KINDS, answers, kinds_of
+from dpaudit.report.text.reviewer import ANSWERED, KINDS, answers, kinds_of
 from dpaudit.report.view import View, view
 
 _SCRIPT = "index.js"
@@ -47,14 +65,25 @@ def index_page(title: str, lead: str, entries: Sequence[IndexEntry]) -> str:
 
     It loads nothing; its only script, which sorts the table, is allowed by its hash in the content security policy.
     """
-    script = source(_SCRIPT)
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    rows = [(entry, view(entry.evidence)) for entry in entries]
-    return (
-        environment()
-        .get_template("index.html.j2")
-        .render(title=title, lead=lead, rows=rows, columns=_COLUMNS, script=script, script_hash=f"sha256-{digest}")
-    )
+    rows: list[Cells] = []
+    for entry in entries:
+        shown = view(entry.evidence)
+        link, remark = (
+            Span("link", shown.cell("target"), entry.link),
+            (BREAK, note(entry.remark)) if entry.remark else (),
+        )
+        lines = tuple(Span("beside-verdict", line) for line in shown.pressing_lines)
+        verdict = Cell((Span("verdict-word", shown.verdict), *lines), shown.headline.tone)
+        cells = [
+            Cell(shown.cell(key, missing), "number" if place else "", order=shown.order(key))
+            for place, (_, key, missing) in enumerate(_COLUMNS)
+        ]
+        rows.append(((link, *remark), verdict, *cells))
+    heads = ("Mechanism", "Verdict", *(name for name, _, _ in _COLUMNS))
+    listed = replace(table("index", rows, heads=heads), label=title, sorted=True)
+    listed_alone = section("index", listed, title=title, headless=True)
+    page = Page(title, "Differential privacy audits", title, [listed_alone], lead, "index", source(_SCRIPT), footer="")
+    return drawn_page(page)
 
 
 # --- How did the evidence about one target change over time? One page, from the oldest to the newest. ---
@@ -72,20 +101,26 @@ class Entry:
 def history_page(entries: Sequence[Entry]) -> str:
     """Return the page."""
     newest = entries[-1].evidence
-    letter = symbol(newest)
+    letter, name, head = symbol(newest), newest.target.name, view(newest).headline
     places = [_place(each.evidence) for each in entries if symbol(each.evidence) == letter]
-    views = [view(each.evidence) for each in entries]
-    changes = ["" if number == 0 else _changed(entries[number - 1], each) for number, each in enumerate(entries)]
+    figure = both(lambda narrow: history_figure(places, letter, narrow=narrow))
+    rows = [_entry(entry, entries[place - 1] if place else None) for place, entry in enumerate(entries)][::-1]
+    sections = [
+        section("history", Figure(figure, "Bounds and claim over time"), Text(said("history.points"), "note")),
+        section("over-time", table("over-time", rows)),
+    ]
+    lead = f"Today: {head.word}. {head.sentence}"
+    return drawn_page(Page(f"{name} over time", "Differential privacy over time", name, sections, lead, "history"))
+
+
+def _entry(entry: Entry, before: Entry | None) -> Cells:
+    shown, when = view(entry.evidence), entry.when[:16].replace("T", " ")
     return (
-        environment()
-        .get_template("history.html.j2")
-        .render(
-            name=newest.target.name,
-            letter=letter,
-            newest=views[-1],
-            figure=both(lambda narrow: history_figure(places, letter, narrow=narrow)),
-            rows=list(zip(entries, views, changes, strict=True))[::-1],
-        )
+        (when, BREAK, note(entry.remark)) if entry.remark else when,
+        Cell(Span("verdict-word", shown.headline.word), shown.headline.tone),
+        *(shown.cell(key, missing) for key, missing in (("claim", "none"), ("lower", "–"), ("upper", "–"))),
+        "" if before is None else _changed(before, entry),
+        Cell(f"{entry.evidence.id[:17]}…", "code"),
     )
 
 
@@ -131,14 +166,14 @@ EACH = (
 
 def rows(found: Sequence[Evidence]) -> list[tuple[str, ...]]:
     """Return the table, one row for each piece of evidence, in the order of `HEADS`."""
-    table: list[tuple[str, ...]] = []
-    for number, (evidence, name) in enumerate(zip(found, _names(found), strict=True), 1):
+    listed: list[tuple[str, ...]] = []
+    for place, (evidence, name) in enumerate(zip(found, _names(found), strict=True), 1):
         shown = view(evidence)
         trusted = evidence.verdict is not Verdict.INVALID
         lower = shown.cell("lower", "–") if trusted else "–"
         error = "–" if evidence.accuracy is None else error_text(evidence.accuracy)
-        table.append((str(number), name, shown.headline.word, lower, _above(shown), error))
-    return table
+        listed.append((str(place), name, shown.headline.word, lower, _above(shown), error))
+    return listed
 
 
 def _names(found: Sequence[Evidence]) -> list[str]:
@@ -188,25 +223,28 @@ def side_by_side_page(found: Sequence[Evidence]) -> str:
     letter = symbol(found[0])
     named = enumerate(zip(_names(found), found, strict=True), 1)
     lanes = [
-        _lane(f"{number}{NBSP}{name.rpartition(':')[2]}", each)
-        for number, (name, each) in named
+        _lane(f"{place}{NBSP}{name.rpartition(':')[2]}", each)
+        for place, (name, each) in named
         if symbol(each) == letter
     ]
-    left = len(found) - len(lanes)
-    return (
-        environment()
-        .get_template("side_by_side.html.j2")
-        .render(
-            heads=HEADS,
-            rows=[(view(each).headline.tone, row, each.id) for each, row in zip(found, rows(found), strict=True)],
-            cautions=cautions(found),
-            figure=both(lambda narrow: side_by_side_figure(lanes, letter, narrow=narrow)),
-            left=f"{left} of them bound{'s' if left == 1 else ''} something else than {letter}, and "
-            f"{'stands' if left == 1 else 'stand'} in the table alone."
-            if left
-            else "",
-        )
-    )
+    left, listed = len(found) - len(lanes), list[Cells]()
+    for evidence, (place, name, word, lower, above, error) in zip(found, rows(found), strict=True):
+        verdict = Cell(word, f"word {view(evidence).headline.tone}")
+        numbers = (number(lower), above, number(error), code(f"{evidence.id[:17]}…"))
+        listed.append((Cell(place, "place"), Cell(name, head=True), verdict, *numbers))
+    figure = both(lambda narrow: side_by_side_figure(lanes, letter, narrow=narrow))
+    apart = plainly("side.one" if left == 1 else "side.several", many=left, letter=letter)
+    sections = [
+        section(
+            "side",
+            Figure(figure, "Loss and error of each mechanism"),
+            *texts([apart] * bool(left) + cautions(found), "note"),
+        ),
+        section("numbers", table("numbers", listed, heads=("No.", *HEADS[1:], "Evidence"))),
+    ]
+    many = f"{len(found)} mechanisms"
+    title = f"{many}: what they lose, and at what error"
+    return drawn_page(Page(f"{many} side by side", "Differential privacy, side by side", title, sections, kind="lanes"))
 
 
 def _lane(name: str, evidence: Evidence) -> Lane:
@@ -247,15 +285,6 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Instrument:
-    """What one kind of evidence is about, the evidence there is, and the command that makes it."""
-
-    about: str
-    command: str
-    found: list[tuple[View, str]]
-
-
 def gravest_word(all_evidence: Sequence[Evidence]) -> str:
     """Return the gravest verdict as a word, with the statements that any of the evidence rests on."""
     verdict = gravest(all_evidence)
@@ -274,33 +303,63 @@ def dossier_page(
     name: str, all_evidence: Sequence[Evidence], links: Sequence[str], context: Mapping[str, Any] | None = None
 ) -> str:
     """Return the page about a release."""
-    views = [view(each) for each in all_evidence]
-    verdict = gravest(all_evidence)
-    instruments = [
-        Instrument(
-            about,
-            command,
-            [(shown, link) for shown, link in zip(views, links, strict=True) if kind in kinds_of(shown.evidence)],
-        )
-        for kind, (about, command) in KINDS.items()
-    ]
+    views, verdict = [view(each) for each in all_evidence], gravest(all_evidence)
     claims = dict.fromkeys(claim_words(each.claimed) for each in all_evidence if each.claimed is not None)
-    return (
-        environment()
-        .get_template("dossier.html.j2")
-        .render(
-            name=name,
-            verdict=gravest_word(all_evidence),
-            tone=str(verdict).replace(" ", "-"),
-            sentence=_WORDS[verdict],
-            claims=list(claims),
-            against=list(contradictions(all_evidence)),
-            pressing=[(shown, line) for shown in views for line in shown.pressing_lines],
-            instruments=instruments,
-            questions=answers(all_evidence, context or {}),
-            views=list(zip(views, links, strict=True)),
-        )
-    )
+    many = f"{len(views)} verdict{'s' if len(views) > 1 else ''}"
+    below = [Text(_WORDS[verdict], "sentence"), Text(said("dossier.gravest", many=many), "caution")]
+    pressing = [(shown, line) for shown in views for line in shown.pressing_lines]
+    tone, word = str(verdict).replace(" ", "-"), gravest_word(all_evidence)
+    sections = [
+        section(
+            "verdict",
+            Banner(tone, word, "The gravest verdict", below),
+            *texts(list(contradictions(all_evidence)), "beside presses"),
+            *(Text((strong(f"{one.evidence.target.name}."), f" {line}"), "beside presses") for one, line in pressing),
+            title=word,
+            kind=f"verdict {tone}",
+            headless=True,
+        ),
+        section("examined", table("examined", list(_examined(views, links)))),
+        section("questions", Text(said("questions.of")), table("questions", _answers(all_evidence, context or {}))),
+        section(
+            "cited",
+            Text(said("cited.id")),
+            Facts(
+                [
+                    (
+                        Span("link", shown.evidence.target.name, link),
+                        (shown.headline.sentence, " ", Span("note code", shown.evidence.id)),
+                    )
+                    for shown, link in zip(views, links, strict=True)
+                ]
+            ),
+            Text(said("cited.legal")),
+        ),
+    ]
+    lead = f"Claimed: {'; '.join(claims)}" if claims else "No claim was stated"
+    title, footer = f"{word}: {name}", plainly("dossier.footer")
+    return drawn_page(Page(title, "Differential privacy dossier", name, sections, lead, "dossier", footer=footer))
+
+
+def _examined(views: Sequence[View], links: Sequence[str]) -> Iterator[Cells]:
+    """Yield a row for each kind of evidence that there is, and for each kind that there is not."""
+    for kind, (about, command) in KINDS.items():
+        found = [each for each in zip(views, links, strict=True) if kind in kinds_of(each[0].evidence)]
+        if not found:
+            yield about, Cell(("○ not examined: ", code(command)), columns=4)
+        for shown, link in found:
+            verdict = Cell(Span("verdict-word", shown.headline.word), shown.headline.tone)
+            bounds = (shown.sure("lower", "–"), shown.sure("upper", "–"))
+            yield about, Span("link", shown.evidence.target.name, link), verdict, *bounds
+
+
+def _answers(all_evidence: Sequence[Evidence], context: Mapping[str, Any]) -> list[Cells]:
+    rows: list[Cells] = []
+    for each in answers(all_evidence, context):
+        mark = "○" if each.status != ANSWERED else "◐" if each.from_people else "●"
+        status = Cell(f"{mark} {each.status}", "status")
+        rows.append((each.question, status, each.text, Cell(each.asked_by, "note")))
+    return rows
 
 
 def contradictions(all_evidence: Sequence[Evidence]) -> Iterator[str]:

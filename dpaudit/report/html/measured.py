@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from markupsafe import Markup
 
 from dpaudit.evidence.event import DATASETS, Event
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Attempt, Bound, Candidate, Counts, Histogram, Scores, Sequential, Verdict
-from dpaudit.privacy import Claim
+from dpaudit.evidence.records import Attempt, Bound, Candidate, Counts, Histogram, Scores, Verdict
+from dpaudit.report.document import (
+    BREAK,
+    Block,
+    Bullets,
+    Cell,
+    Cells,
+    Content,
+    Figure,
+    Section,
+    Span,
+    Table,
+    Text,
+    note,
+    number,
+    plainly,
+    said,
+    section,
+    strong,
+    table,
+)
 from dpaudit.report.figures.canvas import INK, MUTED, both, canvas, svg
 from dpaudit.report.figures.event import bars, event_figure, is_drawn_as_bars, regions
 from dpaudit.report.figures.loss import frequency_interval
-from dpaudit.report.html.templates import Section
 from dpaudit.report.text.phrases import (
     bound_text,
     confidence_text,
@@ -30,123 +47,150 @@ from dpaudit.report.text.phrases import (
     share_text,
     shortened,
 )
-from dpaudit.report.text.reproduce import how_counted, how_fixed, is_by_rank
+from dpaudit.report.text.reproduce import counted, how_counted, how_fixed, is_by_rank
 from dpaudit.report.view import View
 from dpaudit.stats.methods import METHODS, method_of
 
 
-def measured_section(shown: View, _: Evidence | None) -> Iterator[Section]:
-    """Yield the section on the event."""
-    yield Section("event", "The event", {"event": event_part(shown.evidence)})
-
-
-def low_bits_section(shown: View, _: Evidence | None) -> Iterator[Section]:
-    """Yield the section on the low-order bits, if they were examined."""
-    text, bound = low_bits_sentence(shown.evidence), shown.evidence.floating_point
-    if text is not None:
-        event = None if bound is None or bound.event is None else _measured(shown.evidence, bound)
-        yield Section("low-bits", "Low-order bits", {"low_bits": text, "low_event": event})
-
-
-def event_part(evidence: Evidence) -> dict[str, Any]:
-    """Return the event that showed most in the runs."""
-    bound, histogram = sampled_lower(evidence), evidence.histogram
+def measured_section(shown: View) -> Iterator[Section]:
+    """Yield the section on the event that showed most in the runs."""
+    evidence, bound, histogram = shown.evidence, sampled_lower(shown.evidence), shown.evidence.histogram
     if bound is None:
-        return _measured(evidence, evidence.lower if not is_proof(evidence) else None)
-    figure, drawn = None, ""
+        yield section("event", *event_blocks(evidence, evidence.lower if not is_proof(evidence) else None))
+        return
+    drawings, drawn, notes = Markup(), "", []
+    if histogram is not None:
+        notes.append(_drawing_note(histogram, bound.event))
     if histogram is not None and histogram.cells:
         outputs = histogram
-        figure = both(lambda narrow: event_figure(outputs, bound.event, narrow=narrow))
+        drawings += both(lambda narrow: event_figure(outputs, bound.event, narrow=narrow))
         first, second = map(count_text, histogram.runs)
         drawn = f"{first} runs on the first dataset and {second} on the second"
-    drawing = "" if histogram is None else _drawing_note(histogram, bound.event)
-    found = evidence.counterexample
+    found, scores = evidence.counterexample, evidence.scores
     computed = found is not None and bound.event == found.event
-    part = _measured(evidence, bound, computed=computed, figure=figure, drawing=drawing, drawn_runs=drawn)
     if evidence.sequential is not None:
-        return _of_last_epoch(part, evidence.sequential)
-    return part if evidence.scores is None else _with_scores(part, evidence, evidence.scores, bound)
+        epochs = len(evidence.sequential.epochs)
+        last = plainly("event.last", times="once" if epochs == 1 else f"{count_text(epochs)} times")
+        blocks = event_blocks(evidence, bound, computed=computed, guesses=last)
+    elif scores is None:
+        blocks = event_blocks(evidence, bound, computed=computed)
+    else:
+        if scores.roc:
+            drawings += both(lambda narrow: roc_figure(scores, narrow=narrow))
+            notes.append(roc_note(scores, evidence.confidence))
+        if method_of(bound.method).canaries and bound.counts is not None:
+            drawn = f"{count_text(scores.given[0])} scores of members and {count_text(scores.given[1])} of others"
+        blocks = _with_scores(evidence, scores, bound, computed=computed)
+    if drawings:
+        text = f"Drawn from {drawn}. {' '.join(notes).strip()}"
+        blocks += [Figure(drawings, "Outputs on both datasets and the event"), Text(text, "note")]
+    yield section("event", *blocks)
 
 
-def _of_last_epoch(part: dict[str, Any], sequential: Sequential) -> dict[str, Any]:
-    """Return the part for the last of several events; a sequential audit has no exact intervals."""
-    epochs = len(sequential.epochs)
-    times = "once" if epochs == 1 else f"{count_text(epochs)} times"
-    said = (
-        f"Events were chosen {times}, each from all runs before it; this is the last one, with the runs that were bet "
-        "on with it alone. The bound rests on all bets together."
-    )
-    return part | {"guesses": said}
+def low_bits_section(shown: View) -> Iterator[Section]:
+    """Yield the section on the low-order bits, if they were examined."""
+    evidence, bound, text = shown.evidence, shown.evidence.floating_point, low_bits_sentence(shown.evidence)
+    if text is not None:
+        there = bound is not None and bound.event is not None
+        blocks = event_blocks(evidence, bound, what="the event in the low-order bits") if there else []
+        yield section("low-bits", Text(said("low-bits.why", found=text)), *blocks)
 
 
-def _with_scores(part: dict[str, Any], evidence: Evidence, scores: Scores, bound: Bound) -> dict[str, Any]:
-    """Return the part with the ROC and other statistics of scores; guesses by rank have no event and no intervals."""
-    said = [part["guesses"], *_scores_sentences(evidence)]
-    note = part["drawing"]
-    figure = part["figure"] or Markup()
-    if scores.roc:
-        figure += both(lambda narrow: roc_figure(scores, narrow=narrow))
-        note += " " + roc_note(scores, evidence.confidence)
-    if not method_of(bound.method).canaries or bound.counts is None:
-        return part | {"guesses": " ".join(filter(None, said)), "figure": figure or None, "drawing": note.strip()}
+def _with_scores(evidence: Evidence, scores: Scores, bound: Bound, *, computed: bool) -> list[Block]:
+    """Return the event with what scores show besides; guesses by rank have no event and no intervals."""
+    also = _scores_sentences(evidence, scores)
+    counts = bound.counts
+    if not method_of(bound.method).canaries or counts is None:
+        said = "" if counts is None or not method_of(bound.method).guesses else _guesses(counts)
+        return event_blocks(evidence, bound, computed=computed, guesses=" ".join(filter(None, [said, *also])))
     sentences = [
-        (side, f"a score among the {count_text(sum(hits))} {end} of all {count_text(sum(bound.counts.runs))} canaries")
-        for side, hits, end in ((0, bound.counts.toward0, "highest"), (1, bound.counts.toward1, "lowest"))
+        (side, f"a score among the {count_text(sum(hits))} {end} of all {count_text(sum(counts.runs))} canaries")
+        for side, hits, end in ((0, counts.toward0, "highest"), (1, counts.toward1, "lowest"))
         if sum(hits)
     ]
-    return part | {
-        "sentences": sentences,
-        "rows": _count_rows(bound.counts, [side for side, _ in sentences]),
-        "guesses": " ".join([f"Guessed were the {guesses_text(bound)}.", *_scores_sentences(evidence)]),
-        "figure": figure or None,
-        "drawing": note.strip(),
-        "drawn_runs": f"{count_text(scores.given[0])} scores of members and {count_text(scores.given[1])} of others",
-    }
+    said = " ".join([f"Guessed were the {guesses_text(bound)}.", *also])
+    return event_blocks(evidence, bound, computed=computed, guesses=said, sentences=sentences)
 
 
-def _scores_sentences(evidence: Evidence) -> list[str]:
-    """Say what scores show besides the bound; empty for other targets."""
-    scores = evidence.scores
-    if scores is None:
-        return []
-    found = "; ".join(rate_text(rate) for rate in scores.rates)
+def _scores_sentences(evidence: Evidence, scores: Scores) -> list[str]:
+    """Say what scores show besides the bound."""
+    found, estimate = "; ".join(rate_text(rate) for rate in scores.rates), gaussian_text(scores)
     how = f"exact limits at {confidence_text(evidence.confidence)} confidence, each by itself"
     if scores.design == "one-run":
         how = "estimates; scores of one model hang together, and have no exact limits"
-    said = [f"The true positive rate is {found}: {how}."]
-    estimate = gaussian_text(scores)
-    if estimate:
-        said.append(
-            f"If, and only if, these were the scores of a Gaussian mechanism, it would have {estimate}: an estimate, "
-            "on a condition that was not checked. It is no bound and decided nothing."
-        )
-    return said
+    gaussian = [plainly("event.gaussian", estimate=estimate)] if estimate else []
+    return [f"The true positive rate is {found}: {how}.", *gaussian]
 
 
-def _measured(
+def event_blocks(
     evidence: Evidence,
     bound: Bound | None,
     *,
     computed: bool = False,
-    figure: Markup | None = None,
-    drawing: str = "",
-    drawn_runs: str = "",
-) -> dict[str, Any]:
+    guesses: str | None = None,
+    sentences: list[tuple[int, str]] | None = None,
+    what: str = "the event",
+) -> list[Block]:
+    """Return what was measured and how often it occurred.
+
+    Args:
+        evidence: the evidence.
+        bound: the bound whose event it is; None if nothing was measured.
+        computed: whether the event was found with its probabilities.
+        guesses: what guesses by it show, if not what its counts say.
+        sentences: (side, outputs that point to it), if not those of the event.
+        what: what the table is about, for readers who hear it.
+    """
     event, counts = (None, None) if bound is None else (bound.event, bound.counts)
     intervals = evidence.sequential is None and not is_by_rank(evidence)
-    sentences = [] if event is None else [(side, event.describe(side)) for side in (0, 1) if event.toward(side)]
-    return {
-        "sentences": sentences,
-        "rows": [] if counts is None else _count_rows(counts, [side for side, _ in sentences]),
-        "totals": ("", "") if counts is None else (count_text(counts.runs[0]), count_text(counts.runs[1])),
-        "guesses": "" if bound is None or counts is None or not method_of(bound.method).guesses else _guesses(counts),
-        "figure": figure,
-        "drawing": drawing,
-        "fixed": how_fixed(evidence, None if bound is None else bound.pair, computed=computed),
-        "caption": how_counted(evidence, intervals=intervals),
-        "intervals": intervals,
-        "drawn_runs": drawn_runs,
-    }
+    if sentences is None:
+        sentences = [] if event is None else [(side, event.describe(side)) for side in (0, 1) if event.toward(side)]
+    blocks: list[Block] = []
+    if sentences:
+        items = [
+            Cell(
+                (Span("chip", _CHIPS[side]), f" {text[:1].upper()}{text[1:]} points to {DATASETS[side]}."),
+                f"side{side}",
+            )
+            for side, text in sentences
+        ]
+        fixed = how_fixed(evidence, None if bound is None else bound.pair, computed=computed)
+        blocks += [Text(fixed), Bullets(items, "events")]
+    else:
+        nothing = ": nothing was run" if not evidence.measuring and is_proof(evidence) else ""
+        blocks.append(Text(f"No event was measured{nothing}."))
+    if counts is not None and sentences:
+        caption = how_counted(evidence, intervals=intervals)
+        blocks.append(
+            _counts_table(evidence, counts, [side for side, _ in sentences], caption, what, intervals=intervals)
+        )
+    if guesses is None and bound is not None and counts is not None and method_of(bound.method).guesses:
+        guesses = _guesses(counts)
+    return [*blocks, Text(guesses)] if guesses else blocks
+
+
+_CHIPS = ("● first", "■ second")
+
+
+def _counts_table(
+    evidence: Evidence, counts: Counts, sides: list[int], caption: str, what: str, *, intervals: bool
+) -> Table:
+    """Return how often each part of an event occurred on either dataset."""
+    runs, columns = counted(evidence), 3 if intervals else 2
+    above = [
+        Cell("Output", rows=2),
+        Cell(f"● First dataset, {count_text(counts.runs[0])} {runs}", "side0", columns=columns),
+        Cell(f"■ Second, {count_text(counts.runs[1])} {runs}", "side1", columns=columns),
+    ]
+    heads = [number(name) for name in (runs, "share", "interval")[:columns]] * 2
+    rows: list[Sequence[Content | Cell]] = []
+    rest = list(counts.runs)
+    for side in sides:
+        hits = counts.toward0 if side == 0 else counts.toward1
+        rest = [rest[own] - hits[own] for own in (0, 1)]
+        rows.append((f"points to {DATASETS[side]}", *_shares(hits, counts.runs, columns)))
+    rows.append(("any other output", *_shares((rest[0], rest[1]), counts.runs, columns)))
+    return Table(f"counts of {what}", heads, rows, caption, "counts", above)
 
 
 def _drawing_note(histogram: Histogram, event: Event | None) -> str:
@@ -159,27 +203,14 @@ def _drawing_note(histogram: Histogram, event: Event | None) -> str:
     return strips + "Rare outputs outside of the axis are not drawn."
 
 
-def _count_rows(counts: Counts, sides: list[int]) -> list[dict[str, Any]]:
-    rows = []
-    rest = list(counts.runs)
-    for side in sides:
-        hits = counts.toward0 if side == 0 else counts.toward1
-        rest = [rest[own] - hits[own] for own in (0, 1)]
-        rows.append({"name": f"points to {DATASETS[side]}", "cells": _shares(hits, counts.runs)})
-    if sides:
-        rows.append({"name": "any other output", "cells": _shares((rest[0], rest[1]), counts.runs)})
-    return rows
-
-
-def _shares(hits: tuple[int, int], runs: tuple[int, int]) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
+def _shares(hits: tuple[int, int], runs: tuple[int, int], columns: int) -> list[Cell]:
     low, high = frequency_interval(hits, runs)
-
-    def cell(own: int) -> tuple[str, str, str]:
+    found = []
+    for own in (0, 1):
         share = share_text(hits[own] / runs[own]) if runs[own] else "–"
         ends = f"{share_text(float(low[own]), rounding='lower')} to {share_text(float(high[own]), rounding='upper')}"
-        return count_text(hits[own]), share, ends
-
-    return cell(0), cell(1)
+        found += [number(text) for text in (count_text(hits[own]), share, ends)[:columns]]
+    return found
 
 
 def _guesses(counts: Counts) -> str:
@@ -251,28 +282,44 @@ _LONGEST = 200  # characters of an event in the table, about three lines
 _MOST = 5  # candidates that are named; the others were predicted to show less
 
 
-def attempts_section(shown: View, _: Evidence | None) -> Iterator[Section]:
+def attempts_section(shown: View) -> Iterator[Section]:
     """Yield the section on all measured events."""
-    claim, trusted = shown.evidence.claimed, shown.evidence.verdict is not Verdict.INVALID
-    rows = [_row(attempt, claim, trusted=trusted) for attempt in shown.evidence.attempts]
-    yield Section("attempts", "Every attempt", {"attempts": rows})
-
-
-def _row(attempt: Attempt, claim: Claim | None, *, trusted: bool) -> dict[str, Any]:
-    bound = attempt.bound
-    value = bound_text(bound, claim) if bound.value > 0 else "none above 0"
-    sampled = bound.kind == "sampled"
-    return {
-        "pair": attempt.pair,
-        "name": attempt.name,
-        "event": _event(bound),
-        "method": bound.method,
-        "counts": _counts(attempt),
-        "bound": value if trusted or not sampled else "not used",
-        "confidence": confidence_text(bound.confidence) if sampled else "certain",
-        "error": error_text(bound.confidence) if sampled else "none",
-        "considered": _candidates(attempt.considered),
+    evidence = shown.evidence
+    if not evidence.attempts:
+        yield section("attempts", Text(said("attempts.none")))
+        return
+    notes = {
+        "low_bits": plainly("attempts.low_bits") if evidence.low_bits == "report" else "",
+        "doubt": "" if evidence.second is None or evidence.second.confirmed else plainly("attempts.doubt"),
     }
+    error, confidence = error_text(evidence.confidence), confidence_text(evidence.confidence)
+    considered = [
+        f"Pair {each.pair}, {each.name}: {'; '.join(_candidates(each.considered))}."
+        for each in evidence.attempts
+        if each.considered
+    ]
+    yield section(
+        "attempts",
+        Text(said("attempts.how", error=error, confidence=confidence, **notes)),
+        table("attempts", [_row(evidence, each) for each in evidence.attempts], kind="attempts"),
+        Text(said("attempts.compared")) if considered else None,
+        Bullets(considered) if considered else None,
+    )
+
+
+def _row(evidence: Evidence, attempt: Attempt) -> Cells:
+    bound, sampled = attempt.bound, attempt.bound.kind == "sampled"
+    value = bound_text(bound, evidence.claimed) if bound.value > 0 else "none above 0"
+    value = value if evidence.verdict is not Verdict.INVALID or not sampled else "not used"
+    sure = confidence_text(bound.confidence) if sampled else "certain"
+    counts = [part for text in _counts(attempt) for part in (BREAK, text)][1:]
+    return (
+        str(attempt.pair),
+        (strong(attempt.name), f", {bound.method}", BREAK, note(_event(bound))),
+        number(tuple(counts)),
+        number((value, BREAK, note(f"{sure} by itself"))),
+        number(error_text(bound.confidence) if sampled else "none"),
+    )
 
 
 def _event(bound: Bound) -> str:

@@ -8,33 +8,62 @@ who know nothing of sides, events and cells: two datasets, and outputs that poin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import PairRecord
 from dpaudit.privacy import Claim
+from dpaudit.report.document import (
+    BREAK,
+    Banner,
+    Block,
+    Bullets,
+    Cell,
+    Cells,
+    Content,
+    Facts,
+    Figure,
+    Folded,
+    Group,
+    Heading,
+    Page,
+    Section,
+    Span,
+    Table,
+    Text,
+    Verbatim,
+    code,
+    marked,
+    note,
+    number,
+    plainly,
+    points,
+    said,
+    section,
+    strong,
+    table,
+    texts,
+    words,
+)
 from dpaudit.report.figures.canvas import alone
 from dpaudit.report.figures.lines import line, line_drawing, line_reading
 from dpaudit.report.figures.loss import Losses, beyond, cell_losses, loss_bins, loss_glance
 from dpaudit.report.html import certain, loss, measured
-from dpaudit.report.html.certain import Piece, curve_drawing, differences
-from dpaudit.report.html.loss import posterior_part
+from dpaudit.report.html.certain import curve_drawing, differences, sided
 from dpaudit.report.html.measured import methods
 from dpaudit.report.html.templates import (
-    BLOCK_ID,
     LONG,
-    Section,
+    Recheck,
+    drawn_page,
     drawn_with,
     embedded_json,
     environment,
-    plain,
     recheck,
 )
 from dpaudit.report.text import findings, listed, verdict
-from dpaudit.report.text.chain import released
+from dpaudit.report.text.chain import Released, released
 from dpaudit.report.text.phrases import (
     NBSP,
     claim_text,
@@ -64,165 +93,162 @@ from dpaudit.report.view import View, view
 # --- What does a reader see first, beside the verdict? ---------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A drawing with its heading, the name that is read aloud, and what is said below it.
-
-    ``rows`` are (name, text).
-    """
-
-    title: str
-    name: str
-    drawing: Markup | None
-    sentences: tuple[str, ...] = ()
-    rows: tuple[tuple[str, str], ...] = ()
+def _picture(title: str, drawing: Markup | None, name: str, *below: Block) -> Group:
+    drawn = [] if drawing is None else [Figure(drawing, name)]
+    return Group("picture", [Heading(title), *drawn, *below])
 
 
-def glance_section(shown: View, _: Evidence | None) -> Iterator[Section]:
+def glance_section(shown: View) -> Iterator[Section]:
     """Yield the pictures beside the verdict, and what it means for a person."""
-    pictures = [_first_line(shown.evidence), *_loss(shown.evidence), *_curve(shown.evidence)]
-    yield Section("glance", "At a glance", {"pictures": pictures})
+    evidence = shown.evidence
+    pictures = [_first_line(evidence), *_loss(evidence), *_curve(evidence)]
+    yield section("glance", *pictures, kind="glance", headless=True)
 
 
-def _first_line(evidence: Evidence) -> Picture:
-    letter, meaning = symbol(evidence), verdict.plain_words(evidence)
-    rows = (("For a person in the data", meaning.means),)
-    how, drawing = line_reading(evidence), line_drawing(evidence, narrow=True)
-    return Picture(f"Where {letter} lies", f"The {letter} line", drawing, (how,) if how else (), rows)
+def _first_line(evidence: Evidence) -> Group:
+    letter, how = symbol(evidence), line_reading(evidence)
+    means = Facts([("For a person in the data", verdict.plain_words(evidence).means)], "meaning")
+    drawing = line_drawing(evidence, narrow=True)
+    return _picture(f"Where {letter} lies", drawing, f"The {letter} line", means, *texts([how] if how else [], "note"))
 
 
-def _loss(evidence: Evidence) -> Iterator[Picture]:
+def _loss(evidence: Evidence) -> Iterator[Group]:
     losses, claim = cell_losses(evidence.histogram), evidence.claimed
     if losses is None:
         return
     limit = claim.value if claim is not None and claim.is_point else None
     text = "" if limit is None else f"ε = {claim_text(limit)}"
-    bins = loss_bins(losses, limit)
-    drawing = alone(loss_glance(bins, limit, text, proved_limit(evidence)))
-    yield Picture(
-        "What outputs give away", "Histogram of the privacy loss", drawing, tuple(_reading(losses, claim, limit))
-    )
+    drawing = alone(loss_glance(loss_bins(losses, limit), limit, text, proved_limit(evidence)))
+    said = texts(list(_reading(losses, claim, limit)), "note")
+    yield _picture("What outputs give away", drawing, "Histogram of the privacy loss", *said)
 
 
 def _reading(losses: Losses, claim: Claim | None, limit: float | None) -> Iterator[str]:
     """Yield how to read the histogram, and what lies beyond the claim."""
-    how = (
-        "How to read this: the same was run on two neighbouring datasets, shown under The pair. Each bar is the share "
-        "of outputs that point to one of them so strongly. In the middle they tell nothing; the farther out, the more "
-        "they give away."
-    )
+    how = plainly("glance.loss")
     if claim is None or limit is None:
         yield how
         return
     found = beyond(losses, limit)
     if claim.delta > 0:
+        first, second = map(share_text, found.excess)
+        allowed = f"{estimate_text(100 * claim.delta)}{NBSP}%"
         yield how
-        yield (
-            f"Beyond the shaded band the claim allows an excess of {_percent(claim.delta)}. Estimated from the runs it "
-            f"is {share_text(found.excess[0])} for the first dataset and {share_text(found.excess[1])} for the second."
-        )
+        yield plainly("glance.excess", allowed=allowed, first=first, second=second)
         return
     yield f"{how} The claim allows nothing outside the shaded band."
-    if any(found.clear):
-        yield (
-            f"Clearly outside it: {share_text(found.clear[0])} of the outputs on the first dataset, and "
-            f"{share_text(found.clear[1])} of those on the second."
-        )
-    else:
-        yield "Nothing lies clearly outside it."
+    first, second = map(share_text, found.clear)
+    clear = plainly("glance.clear", first=first, second=second)
+    yield clear if any(found.clear) else "Nothing lies clearly outside it."
 
 
-def _percent(share: float) -> str:
-    return f"{estimate_text(100 * share)}{NBSP}%"
-
-
-def _curve(evidence: Evidence) -> Iterator[Picture]:
+def _curve(evidence: Evidence) -> Iterator[Group]:
     accounting = listed.accounting_of(evidence)
     drawing = None if accounting is None else curve_drawing(accounting)
     if drawing is not None:
-        sentences = (
-            "For every ε, the δ with which (ε, δ)-differential privacy holds: below the solid line it certainly does "
-            "not hold on some data, on the dashed line and above it always does. Where only one line is seen, the two "
-            "agree.",
-        )
-        yield Picture("The certified curve", "The certified privacy curve", drawing, sentences)
+        how = Text(said("glance.curve"), "note")
+        yield _picture("The certified curve", drawing, "The certified privacy curve", how)
 
 
-# --- What stands on the first screen below the verdict? Of what it is, what it does not show, and what is released. ---
+# --- What stands on the first screen? The verdict, what it is of and does not show, and what is released. ---
 
 
-def about_section(shown: View, _: Evidence | None) -> Iterator[Section]:
+def verdict_section(shown: View, check: Recheck | None) -> Section:
+    """Return the verdict with what must not be missed; the proof is checked again in one of its lines."""
+    head, reason = shown.headline, shown.cell("reason", "")
+    reason = reason[:1].upper() + reason[1:] if reason[:1].isascii() else reason  # not ε, which would become Ε
+    below = [Text(head.sentence, "sentence"), *([Text(reason)] if reason else []), Text(head.caution, "caution")]
+    besides = [] if check is None else [Text(check.sentence, "beside", "recheck")]
+    besides += [Text((strong(f"{row.name}."), f" {row.text}"), "beside presses") for row in shown.pressing_still]
+    blocks: list[Block] = [Banner(head.tone, head.word, "Verdict", below), Group("besides", besides)]
+    return Section("verdict", head.word, blocks, kind=f"verdict {head.tone}", headless=True)
+
+
+def about_section(shown: View) -> Iterator[Section]:
     """Yield what the page is about, the releases of a proof, and what was found beside the verdict."""
-    evidence = shown.evidence
+    evidence, certain = shown.evidence, sure(shown.evidence)
     rows = dict(about(evidence))
-    made = {"made_with": rows.pop("Made with"), "digest": evidence.target.digest}
-    parts = {"about": list(rows.items()), "not_shown": verdict.plain_words(evidence).not_shown, "sure": sure(evidence)}
-    yield Section("about", "What it is about", parts)
-    table = released(evidence)
-    if table is not None:
-        yield Section("released", "What is released", {"released": table})
-    yield Section("made", "What made it", made)
-    told = [row for row in shown.beside if not row.is_urgent]
+    made: list[tuple[Content, Content]] = [("Made with", rows.pop("Made with"))]
+    made += [("Code digest", code(evidence.target.digest))] if evidence.target.digest else []
+    not_shown = [(plainly("about.not_shown"), verdict.plain_words(evidence).not_shown)]
+    not_shown += [(plainly("about.sure"), certain)] if certain else []
+    named = Facts(list(rows.items()), "named")
+    yield section("about", named, Facts(not_shown, ""), kind="about", headless=True)
+    drawn = released(evidence)
+    if drawn is not None:
+        reach = Text(said("released.reach"), "note")
+        yield section("released", _releases(drawn), reach, headless=True)
+    made.append(("Evidence", code(evidence.id)))
+    yield section("made", Facts(made, "named wide"), kind="about", headless=True)
+    told = [Text((strong(f"{row.name}."), f" {row.text}"), "beside") for row in shown.beside if not row.is_urgent]
     if told:
-        yield Section("beside", "Found beside", {"told": told})
+        yield section("beside", *told, headless=True)
+
+
+def _releases(drawn: Released) -> Table:
+    rows: list[Cells] = []
+    for each in drawn.releases:
+        place = (each.place, BREAK, code(each.code)) if each.code else each.place
+        within = Cell(f"±{NBSP}{each.within}" if each.within else "–", "number", name="In 95 % within")
+        price = Cell(each.price, "number", name="Price")
+        rows.append((place, Cell(each.moves, name=drawn.by), Cell(each.law, name="Noise"), within, price))
+    rows += [(Cell(drawn.left_out, head=True, columns=5),)] if drawn.left_out else []
+    heads = (drawn.first, drawn.by, "Noise", number("In 95 % within"), number("Price"))
+    total = ("Total", Cell("; ".join(drawn.composition), columns=3), Cell(drawn.bound, "number", name="Bound"))
+    return replace(table("released", rows, kind="released", heads=heads), total=total)
+
+
+def facts(evidence: Evidence) -> Facts:
+    """Return how much was run, how sure it is, and when, for the end of the summary."""
+    training, accounted, apart = evidence.training, listed.accounting_of(evidence) is not None, is_proof(evidence)
+    rows: list[tuple[str, str]] = []
+    began = "Made" if accounted else "Audit started" if training is None else "Watch began"
+    if training is not None:
+        alarm = error_text(1 - evidence.false_alarm) if evidence.false_alarm else "none"
+        rows += [("Updates watched", count_text(listed.updates_of(training))), ("Chance of a false alarm", alarm)]
+    elif accounted:
+        rows.append(("Runs", "none: what is listed was accounted for"))
+    else:
+        what, ran = counted(evidence), bool(evidence.runs) or not apart
+        rows.append((f"{what[:1].upper()}{what[1:]}", count_text(evidence.runs) if ran else "none"))
+        name = "Confidence of what is sampled" if apart else "Confidence"
+        rows += [(name, confidence_text(evidence.confidence))] if ran else []
+    rows += [(began, evidence.run.started)] if evidence.run is not None else []
+    return Facts(rows, "facts")
 
 
 def render(evidence: Evidence, baseline: Evidence | None = None, *, script: bool = True) -> str:
     """Return the page of an audit; with a baseline it includes what changed since."""
-    shown = view(evidence)
-    layout = LAYOUT if listed.accounting_of(evidence) is None else LAYOUT_OF_ACCOUNTING
-    layout = layout if evidence.training is None else LAYOUT_OF_TRAINING
+    shown = view(evidence, baseline)
+    accounted = listed.accounting_of(evidence) is not None
+    layout = LAYOUT_OF_TRAINING if evidence.training is not None else LAYOUT_OF_ACCOUNTING if accounted else LAYOUT
     summary, *others = [
-        [section for sections in makers for section in sections(shown, baseline)]
+        [each for sections in makers for each in sections(shown)]
         for makers in (layout.summary, layout.reviewers, layout.engineers, layout.statisticians)
     ]
-    parts = [Part(*names, sections, names == PARTS[0]) for names, sections in zip(PARTS, others, strict=True)]
-    context = {**_context(shown, baseline), "recheck": recheck(evidence, script=script)}
-    for section in [*summary, *(section for sections in others for section in sections)]:
-        context |= section.parts
-    return environment().get_template("template.html.j2").render(**context, summary=summary, parts=parts)
-
-
-def _context(shown: View, baseline: Evidence | None) -> dict[str, Any]:
-    """Return the values that the page needs besides its sections, and those that several sections need."""
-    evidence = shown.evidence
-    return {
-        "evidence": evidence,
-        "identity": evidence.id,
-        "head": shown.headline,
-        "reason": _reason(shown.cell("reason", "")),
-        "pressing": shown.pressing_still,
-        "symbol": symbol(evidence),
-        "apart": is_proof(evidence),
-        "counted": counted(evidence),
-        "proof": None,
-        "accounted": listed.accounting_of(evidence) is not None,
-        "watched": "" if evidence.training is None else count_text(listed.updates_of(evidence.training)),
-        "drawn_with": drawn_with(beside=baseline),
-        "block_id": BLOCK_ID,
-        "embedded": Markup(embedded_json(evidence)),
-        "count": count_text,
-        "confidence": confidence_text,
-        "error": error_text,
-    }
-
-
-def _reason(reason: str) -> str:
-    """Return the recorded reason as a sentence that begins with a capital letter."""
-    return reason[:1].upper() + reason[1:] if reason[:1].isascii() else reason  # not ε, which would become Ε
+    what = "accounting" if accounted else "proof and audit" if is_proof(evidence) else "audit"
+    on: Content = "" if evidence.run is None else (" of ", Span("number", evidence.run.started[:10]))
+    target, check = evidence.target, recheck(evidence, script=script)
+    return drawn_page(
+        Page(
+            f"{shown.headline.word}: {target.name}",
+            (f"Differential privacy {what}", on),
+            target.name,
+            [verdict_section(shown, check), *summary],
+            lead=target.summary.replace("``", ""),
+            script="" if check is None else check.script,
+        ),
+        closing=[facts(evidence)],
+        parts=[Part(*names, sections, names == PARTS[0]) for names, sections in zip(PARTS, others, strict=True)],
+        identity=evidence.id,
+        drawn_with=drawn_with(beside=baseline),
+        embedded=Markup(embedded_json(evidence)),
+        checker="" if check is None else check.packed,
+        hashes=() if check is None else check.hashes,
+    )
 
 
 # --- pairs -----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    number: int
-    digests: tuple[str, str]
-    origin: str
-    shown: tuple[list[Piece], list[Piece]] | None
-    where: str
-
 
 _ORIGINS = {
     "mechanism": "named by the mechanism as its worst case",
@@ -238,99 +264,116 @@ _RECORDED = {
 }
 
 
-def _pair(number: int, pair: PairRecord, *, shown_above: bool, asks: str) -> _Pair:
-    shown, origin, where = None, pair.origin, "Its data are not part of the evidence; the digests identify them."
+def _pair(number: int, pair: PairRecord, *, shown_above: bool, asks: str) -> Group:
+    data: tuple[Verbatim, ...] = ()
+    origin, where = pair.origin, f" {plainly('pair.digests')}"
     if shown_above:  # proofs are not given a pair
-        origin, where = "counterexample", "Its data stand above, beside the exact numbers."
+        origin, where = "counterexample", f" {plainly('pair.above')}"
     elif pair.change:
-        where = f"{pair.change[:1].upper()}{pair.change[1:]}."
+        where = f" {pair.change[:1].upper()}{pair.change[1:]}."
     elif pair.shown0 is not None and pair.shown1 is not None:
-        shown, where = differences(pair.shown0, pair.shown1), ""
-    words = _RECORDED.get(asks) or _ORIGINS.get(origin, origin)
-    return _Pair(number, (pair.digest0, pair.digest1), words, shown, where)
+        data, where = differences(pair.shown0, pair.shown1), ""
+    origins = _RECORDED.get(asks) or _ORIGINS.get(origin, origin)
+    sides = [
+        sided(side, [*data[side : side + 1], Text(("SHA-256 ", code(digest)), "digest")])
+        for side, digest in enumerate((pair.digest0, pair.digest1))
+    ]
+    return Group("pair", [Heading(f"Pair {number}"), Text(f"The pair was {origins}.{where}"), *sides])
 
 
 # --- short sections, and where all of them stand ----------------------------------------------------------
 
 
-def _line(shown: View, _: Evidence | None) -> Iterator[Section]:
-    evidence = shown.evidence
-    yield Section("line", "The numbers", {"line": line(evidence, evidence.claimed)})
+def _line(shown: View) -> Iterator[Section]:
+    rows = [(name, number(value), how, sure, means) for name, value, how, sure, means in line(shown.evidence)]
+    yield section("line", table("line", rows) if rows else Text("There is no number to show."))
 
 
-def _words(shown: View, _: Evidence | None) -> Iterator[Section]:
-    evidence = shown.evidence
-    posterior = posterior_part(evidence, evidence.claimed, drawn=False)
-    yield Section(
-        "words",
-        "What was claimed, and what was found",
-        {
-            "meaning": verdict.plain_words(evidence),
-            "posterior": posterior,
-            "accuracy": shown.cell("accuracy", ""),
-        },
-    )
+def _words(shown: View) -> Iterator[Section]:
+    plain, costs = verdict.plain_words(shown.evidence), shown.cell("accuracy", "")
+    rows = [("Claimed", plain.claimed), ("Found", plain.found)]
+    rows += [("What privacy costs", f"{costs[:1].upper()}{costs[1:]}.")] if costs else []
+    rows.append(("What to do next", plain.next))
+    yield section("words", Facts(rows), *loss.suspicion_blocks(shown.evidence))
 
 
-def _scope(shown: View, _: Evidence | None) -> Iterator[Section]:
-    yield Section("scope", "Scope", {"scope": shown.section("scope"), "layers": layers(shown.evidence)})
+def _scope(shown: View) -> Iterator[Section]:
+    rows: list[tuple[Content, Content]] = []
+    for row in shown.section("scope"):
+        cell: Content = code(row.cell) if row.key in ("digest", "parameters") else row.cell
+        stated: Content = (cell, " ", note(row.note)) if row.note else cell
+        if row.key == "relation" and row.note:
+            stated = (f"{row.note[:1].upper()}{row.note[1:]}. ", note(f"In commands: {row.cell}"))
+        rows.append((row.name, stated))
+    answered = [(each.name, f"{'○' if each.is_open else '●'} {each.answer}") for each in layers(shown.evidence)]
+    asked = Text(said("scope.asked"))
+    yield section("scope", Facts(rows), Heading(plainly("scope.layers")), asked, Facts(answered))
 
 
-def _limits(shown: View, _: Evidence | None) -> Iterator[Section]:
-    yield Section("limits", "What it cannot show", {"limits": shown.section("limits")})
+def _limits(shown: View) -> Iterator[Section]:
+    what = "audit" if listed.accounting_of(shown.evidence) is None else "accounting"
+    named = points([(row.name, row.text) for row in shown.section("limits")])
+    yield section("limits", named, Text(said("limits.legal")), title=plainly("limits.title", what=what))
 
 
-def _pairs(shown: View, _: Evidence | None) -> Iterator[Section]:
+def _pairs(shown: View) -> Iterator[Section]:
     evidence = shown.evidence
     above, asks = evidence.counterexample is not None and exact_lower(evidence) is not None, evidence.target.asks
     pairs = [_pair(number, pair, shown_above=above, asks=asks) for number, pair in enumerate(evidence.pairs)]
-    yield Section("pair", "The pair", {"pairs": pairs})
+    none = None if pairs else Text(said("pair.none" if evidence.proof is None else "pair.proof"))
+    yield section("pair", *pairs, none, title="The pairs" if len(pairs) > 1 else "The pair")
 
 
-def _search(shown: View, _: Evidence | None) -> Iterator[Section]:
-    search = findings.search_part(shown.evidence)
-    if search is not None:
-        yield Section("search", "How the pair was found", {"search": search})
-
-
-def _sensitivity(shown: View, _: Evidence | None) -> Iterator[Section]:
-    sensitivity = findings.sensitivity_part(shown.evidence)
-    if sensitivity is not None:
-        yield Section("sensitivity", "Sensitivity", {"sensitivity": sensitivity})
-
-
-def _accuracy(shown: View, _: Evidence | None) -> Iterator[Section]:
+def _accuracy(shown: View) -> Iterator[Section]:
     found = shown.evidence.accuracy
     if found is not None:
-        yield plain("accuracy", "Accuracy", findings.accuracy_sentences(found), findings.accuracy_rows(found))
+        rows = findings.accuracy_rows(found)
+        yield section("accuracy", *texts(findings.accuracy_sentences(found)), Facts(rows) if rows else None)
 
 
-def _trace(shown: View, _: Evidence | None) -> Iterator[Section]:
-    trace = findings.trace_part(shown.evidence)
-    if trace is not None:
-        yield Section("trace", "Trace", {"trace": trace})
+def _method(shown: View) -> Iterator[Section]:
+    evidence, apart = shown.evidence, is_proof(shown.evidence)
+    accounted, watched = listed.accounting_of(evidence) is not None, evidence.training is not None
+    how = f" {method_sentence(evidence)}" if evidence.measuring or watched or not apart else ""
+    versions, run = list(evidence.versions.items()), evidence.run
+    if run is not None:
+        versions += [("host", run.host), ("workers", str(run.workers)), ("duration", f"{run.duration} s")]
+    blocks: list[Block] = [Text(said("method.guess", how=how)), *([Text(said("method.kinds"))] if apart else [])]
+    for name, text in methods(evidence):
+        blocks += [Heading(f"Bound by the {name} method"), Text(text)]
+    blocks.append(Text(said("method.training" if watched else "method.accounting" if accounted else "method.audit")))
+    blocks += [Heading("Sources"), Bullets(sources(evidence)), table("method", versions, kind="versions")]
+    yield section("method", *blocks)
 
 
-def _method(shown: View, _: Evidence | None) -> Iterator[Section]:
-    evidence = shown.evidence
-    parts = {"method": method_sentence(evidence), "methods": methods(evidence), "sources": sources(evidence)}
-    yield Section("method", "Method", parts)
+def _reproduce(shown: View) -> Iterator[Section]:
+    evidence, command, notes = shown.evidence, reproduce_command(shown.evidence), reproduce_notes(shown.evidence)
+    proved, accounted = evidence.proof is not None, listed.accounting_of(evidence) is not None
+    blocks: list[Block] = []
+    if not accounted:
+        of = " of what was replayed" if evidence.training is not None else ""
+        blocks.append(Text((f"Seed{of}: ", code(str(evidence.seed)))))
+    if command:
+        what = "audit, on a machine with the mechanism and"
+        what = "accounting, on a machine with" if accounted else f"proof and {what}" if proved else what
+        blocks += [Text(said("reproduce.command", what=what)), Verbatim(command, "command")]
+    blocks += texts(notes)
+    if command and not proved and any(pair.origin != "mechanism" for pair in evidence.pairs):
+        blocks.append(Text(said("reproduce.given")))
+    if command and not evidence.reproducible:
+        blocks.append(Text(said("reproduce.unseeded")))
+    if not command and not notes:
+        blocks.append(Text(said("reproduce.enumerated" if proved else "reproduce.recorded")))
+    yield section("reproduce", *blocks)
 
 
-def _reproduce(shown: View, _: Evidence | None) -> Iterator[Section]:
-    evidence = shown.evidence
-    parts = {"command": reproduce_command(evidence), "notes": reproduce_notes(evidence)}
-    yield Section("reproduce", "Reproduce", parts)
-
-
-def _change(shown: View, baseline: Evidence | None) -> Iterator[Section]:
+def _change(shown: View) -> Iterator[Section]:
     """Yield what both records state, side by side and without a judgement, if there is a baseline."""
+    baseline = shown.baseline
     if baseline is not None:
         old, new = _compared(view(baseline)), _compared(shown)
-        rows = [
-            {"name": name, "before": old[name], "now": new[name], "differs": old[name] != new[name]} for name in new
-        ]
-        yield Section("change", "Change", {"change": {"identity": baseline.id, "rows": rows}})
+        rows = [(name, old[name], new[name], "yes" if old[name] != new[name] else "no") for name in new]
+        yield section("change", Text(said("change.beside", baseline=baseline.id)), table("change", rows))
 
 
 def _compared(shown: View) -> dict[str, str]:
@@ -347,23 +390,29 @@ def _compared(shown: View) -> dict[str, str]:
     }
 
 
-def _cite(shown: View, _: Evidence | None) -> Iterator[Section]:
-    evidence = shown.evidence
-    yield Section("cite", "Check and cite", {"bibtex": bibtex(evidence), "citation": citation(evidence)})
+def _cite(shown: View) -> Iterator[Section]:
+    cited = Text(citation(shown.evidence))
+    yield section("cite", Text(said("cite.check")), Text(said("cite.id")), cited, Verbatim(bibtex(shown.evidence)))
 
 
-def _glossary(_: View, __: Evidence | None) -> Iterator[Section]:
-    yield Section("glossary", "Glossary", {})
+def _glossary(_: View) -> Iterator[Section]:
+    terms = [(name, marked(text)) for name, text in words()["glossary"]["terms"].items()]
+    yield section("glossary", Facts(terms, "glossary"))
 
 
-def _raw(shown: View, _: Evidence | None) -> Iterator[Section]:
+def _raw(shown: View) -> Iterator[Section]:
     record = shown.evidence.to_json()
-    size = count_text(len(record.encode("utf-8")) // 1000)
-    parts = {"record": record if len(record) <= LONG else None, "record_size": size}
-    yield Section("raw", "Raw evidence", parts)
+    size, is_long = count_text(len(record.encode("utf-8")) // 1000), len(record) > LONG
+    whole = said("raw.whole", packed=" in gzip" if is_long else "", id=shown.evidence.id)
+    shown_record = Folded(plainly("raw.show", size=size), [Verbatim(record, "record")])
+    yield section("raw", Text(whole), Text(said("raw.long", size=size)) if is_long else shown_record)
 
 
-_Sections = tuple[Callable[[View, Evidence | None], Iterator[Section]], ...]
+_Sections = tuple[Callable[[View], Iterator[Section]], ...]
+
+
+def _of(sections: Callable[[Evidence], Iterator[Section]]) -> Callable[[View], Iterator[Section]]:
+    return lambda shown: sections(shown.evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,15 +450,15 @@ PARTS = (
 
 LAYOUT = Layout(
     summary=(about_section, glance_section, _words),
-    reviewers=(_line, certain.section, _scope, _limits, _change, _cite, _glossary),
+    reviewers=(_line, certain.proof_section, certain.exact_section, _scope, _limits, _change, _cite, _glossary),
     engineers=(
         _pairs,
-        _search,
+        _of(findings.search_section),
         measured.measured_section,
         measured.low_bits_section,
         _accuracy,
-        _sensitivity,
-        _trace,
+        _of(findings.sensitivity_section),
+        _of(findings.trace_section),
         _reproduce,
     ),
     statisticians=(
@@ -434,7 +483,7 @@ LAYOUT_OF_ACCOUNTING = Layout(
 
 LAYOUT_OF_TRAINING = Layout(
     summary=(about_section, glance_section, certain.training_section, _words),
-    reviewers=(_line, certain.reviewed, _scope, _limits, _cite, _glossary),
+    reviewers=(_line, certain.pitfalls_section, _scope, _limits, _cite, _glossary),
     engineers=(_reproduce,),
     statisticians=(_method, _raw),
 )

@@ -21,7 +21,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from html import unescape
@@ -33,34 +33,8 @@ import jinja2
 from dpaudit.errors import UsageError
 from dpaudit.evidence.build import installed_version
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.report.document import Page
 from dpaudit.report.text.phrases import visible
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A section of the page."""
-
-    name: str  # its anchor, and the name of its template in ``sections/``
-    title: str  # its name in the table of contents
-    parts: dict[str, Any]  # the values for its template; names are unique over all sections
-    plain: bool = False  # whether it has no template of its own: then ``parts`` are paragraphs and rows (`plain`)
-
-    @property
-    def template(self) -> str:
-        """The file of its template."""
-        return f"sections/{'plain' if self.plain else self.name}.html.j2"
-
-
-def plain(name: str, title: str, paragraphs: Sequence[str], rows: Sequence[tuple[str, str]] = ()) -> Section:
-    """Return a section that needs no template of its own.
-
-    Args:
-        name: its anchor.
-        title: its name in the table of contents.
-        paragraphs: of text.
-        rows: (name, text), below the paragraphs.
-    """
-    return Section(name, title, {"paragraphs": paragraphs, "rows": rows}, plain=True)
 
 
 def source(name: str) -> str:
@@ -79,6 +53,12 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def drawn_page(page: Page, **more: Any) -> str:
+    """Return a page as HTML; ``more`` is what only the page of one piece of evidence has."""
+    values = {"hashes": [digest_of(page.script)] if page.script else [], **more}
+    return environment().get_template("page.html.j2").render(page=page, **values)
 
 
 # --- How is evidence embedded in a page, and how is it read back? ----------------------------------------
@@ -166,7 +146,7 @@ class Recheck:
     sentence: str  # what stands there where no script runs
     script: str = ""  # recheck.js; empty if the page has none
     packed: str = ""  # checker.js as gzip, in base64
-    allowed: str = ""  # the hashes of both, as a content security policy names them
+    hashes: tuple[str, ...] = ()  # of both, as a content security policy names them
 
 
 def recheck(evidence: Evidence, *, script: bool) -> Recheck | None:
@@ -209,8 +189,12 @@ def checker() -> str:
     return text
 
 
+def digest_of(script: str) -> str:
+    """Return the hash by which a content security policy allows a script."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
 @cache
-def _script() -> tuple[str, str, str]:
+def _script() -> tuple[str, str, tuple[str, ...]]:
     script, text = source("recheck.js"), checker()
-    hashes = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in (script, text)]
-    return script, packed(text), " ".join(f"'sha256-{each}'" for each in hashes)
+    return script, packed(text), (digest_of(script), digest_of(text))

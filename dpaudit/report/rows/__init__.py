@@ -29,9 +29,9 @@ from dpaudit.report.text.findings import (
     accuracy_sentences,
     search_line,
     sensitivity_line,
-    sensitivity_part,
+    sensitivity_sentences,
     trace_line,
-    trace_part,
+    trace_sentences,
 )
 from dpaudit.report.text.listed import accounting_of
 from dpaudit.report.text.phrases import (
@@ -563,10 +563,9 @@ def _low_bits(evidence: Evidence) -> Iterator[Row]:
 
 
 def _sensitivity(evidence: Evidence) -> Iterator[Row]:
-    line, part = sensitivity_line(evidence), sensitivity_part(evidence)
-    if line is None or part is None:
-        return
-    yield _finding("sensitivity", "Sensitivity", line, " ".join(part.sentences), part.exceeded)
+    moved, line = evidence.sensitivity, sensitivity_line(evidence)
+    if moved is not None and line is not None:
+        yield _finding("sensitivity", "Sensitivity", line, sensitivity_sentences(moved), moved.exceeded)
 
 
 # --- outputs that never vary ------------------------------------------------------------------------------
@@ -590,11 +589,10 @@ def _constant(evidence: Evidence) -> Iterator[Row]:
 
 def _trace(evidence: Evidence) -> Iterator[Row]:
     """Yield what recorded and replayed runs show; what speaks against the claim is urgent."""
-    line, part = trace_line(evidence), trace_part(evidence)
-    if line is None or part is None or evidence.trace is None:
-        return
-    is_urgent = evidence.trace.word in SPEAKS_AGAINST
-    yield _finding("trace", "Trace", line, " ".join(part.sentences), is_urgent, evidence.trace.word)
+    trace, line = evidence.trace, trace_line(evidence)
+    if trace is not None and line is not None:
+        text, is_urgent = " ".join(trace_sentences(evidence, trace)), trace.word in SPEAKS_AGAINST
+        yield _finding("trace", "Trace", line, text, is_urgent, trace.word)
 
 
 def _unproved(evidence: Evidence) -> Iterator[Row]:

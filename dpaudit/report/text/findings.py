@@ -7,11 +7,27 @@ path; not priced; not seen. None of them says that a mechanism is private.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from dpaudit.evidence import event, further_records, records
 from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence
 from dpaudit.privacy.claims import number_text
+from dpaudit.report.document import (
+    Block,
+    Bullets,
+    Cell,
+    Content,
+    Facts,
+    Heading,
+    Section,
+    Text,
+    code,
+    said,
+    section,
+    strong,
+    table,
+    texts,
+)
 from dpaudit.report.text.phrases import TRACED, count_text, estimate_text, share_text, shortened, symbol
 
 # --- How was the pair found, in words? -------------------------------------------------------------------
@@ -19,25 +35,15 @@ from dpaudit.report.text.phrases import TRACED, count_text, estimate_text, share
 _SHOWN, _LONGEST = 6, 160  # pairs in the table, and characters of a change, to keep it short
 
 
-@dataclass(frozen=True, slots=True)
-class SearchPart:
-    """What the page shows of a search."""
-
-    sentences: list[str]  # what was done, and what it means
-    # the pairs that stayed in the race longest: what changes in them, their runs, and the predicted bound
-    rows: list[tuple[str, str, str]]
-
-
-def search_part(evidence: Evidence) -> SearchPart | None:
-    """Return how the pair was found; None if none was searched for."""
+def search_section(evidence: Evidence) -> Iterator[Section]:
+    """Yield how the pair was found, with the pairs that were left longest; nothing if none was searched for."""
     search = evidence.search
-    if search is None:
-        return None
-    rows = [
-        (shortened(one.name, _LONGEST), count_text(one.runs), _predicted(one.predicted, evidence))
-        for one in search.tried[:_SHOWN]
-    ]
-    return SearchPart([*_done(search), _searched(search)], rows)
+    if search is not None:
+        rows = [
+            (shortened(one.name, _LONGEST), count_text(one.runs), _predicted(one.predicted, evidence))
+            for one in search.tried[:_SHOWN]
+        ]
+        yield section("search", *texts([*_done(search), _searched(search)]), table("search", rows) if rows else None)
 
 
 def search_line(evidence: Evidence) -> str | None:
@@ -117,20 +123,16 @@ def _predicted(value: float, evidence: Evidence) -> str:
 # --- How far was the mechanism's query moved, in words? --------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SensitivityPart:
-    """What the page shows of the query's sensitivity."""
-
-    exceeded: bool  # whether it is a counterexample to the declared sensitivity
-    sentences: list[str]  # what was found, and what it means
-    rows: list[tuple[str, str]]  # (name, text) of everything else
+def sensitivity_sentences(moved: records.Moved) -> str:
+    """Say what was found about the query, and what it means."""
+    return " ".join([*_found(moved), _means(moved)])
 
 
-def sensitivity_part(evidence: Evidence) -> SensitivityPart | None:
-    """Return what was found about the query; None if the mechanism exposes none."""
+def sensitivity_section(evidence: Evidence) -> Iterator[Section]:
+    """Yield what was found about the query; nothing if the mechanism exposes none."""
     moved = evidence.sensitivity
     if moved is None:
-        return None
+        return
     rows = [
         ("Declared", "none" if moved.claimed is None else f"{number_text(moved.claimed)}, for one neighbouring step"),
         ("Distance", _NORMS[moved.norm]),
@@ -143,7 +145,8 @@ def sensitivity_part(evidence: Evidence) -> SensitivityPart | None:
     if moved.room:
         rows.append(("Room for rounding", f"{moved.room:.2g}: floats that differ by no more are no counterexample"))
     rows += [("No number", text) for text in moved.troubles]
-    return SensitivityPart(moved.exceeded, [*_found(moved), _means(moved)], rows)
+    word = (strong("Counterexample."), " ") if moved.exceeded else ""
+    yield section("sensitivity", Text((word, sensitivity_sentences(moved))), Facts(rows))
 
 
 def sensitivity_line(evidence: Evidence) -> str | None:
@@ -292,17 +295,6 @@ MEANINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TracePart:
-    """The section on a trace."""
-
-    sentences: list[str]  # what was found, and what its word means
-    findings: list[tuple[str, str, str]]  # (word, what was found, line) of each
-    # rows of the draws: line, law and scale, how far it moved, what it cost, where data came to it
-    calls: list[tuple[str, str, str, str, str]]
-    facts: list[tuple[str, str]]  # names and texts beside
-
-
 def trace_line(evidence: Evidence, *, told: bool = False) -> str | None:
     """Return what was found in one line; None without a trace."""
     trace = evidence.trace
@@ -404,11 +396,8 @@ def _told(finding: further_records.TraceFinding) -> str:
     return f"{finding.text}, at {finding.where}" if finding.where else finding.text
 
 
-def trace_part(evidence: Evidence) -> TracePart | None:
-    """Return the section on a trace; None without one."""
-    trace = evidence.trace
-    if trace is None:
-        return None
+def trace_sentences(evidence: Evidence, trace: further_records.Trace) -> list[str]:
+    """Say what a trace found, and what its word means."""
     sentences = [f"{trace.word.capitalize()}: {MEANINGS.get(trace.word, '')}."]
     told = [f"{_told(trace.findings[0])}."] if trace.findings else []
     story = trace_story(evidence)
@@ -419,12 +408,25 @@ def trace_part(evidence: Evidence) -> TracePart | None:
     sentences += [f"Not all was followed: {_left_out(trace)[0]}."] if _left_out(trace) else []
     sentences += [f"{each}." for each in trace.beside]
     sentences += led_sentences(evidence)
-    return TracePart(
-        sentences=[text[0].upper() + text[1:] for text in sentences],
-        findings=[(each.word, each.text, each.where) for each in trace.findings],
-        calls=[_call(each) for each in trace.calls],
-        facts=list(_facts(evidence, trace)),
-    )
+    return [text[0].upper() + text[1:] for text in sentences]
+
+
+def trace_section(evidence: Evidence) -> Iterator[Section]:
+    """Yield what a trace found, where noise was drawn, and what else is known; nothing without a trace."""
+    trace = evidence.trace
+    if trace is None:
+        return
+    blocks: list[Block] = [*texts(trace_sentences(evidence, trace)), Facts(list(_facts(evidence, trace)))]
+    if trace.calls:
+        calls = table("trace", [_call(each) for each in trace.calls])
+        blocks += [Heading("Where noise was drawn"), Text(said("trace.calls")), calls]
+    if trace.findings:
+        found = [
+            (strong(f"{each.word}."), f" {each.text}", (", at ", code(each.where)) if each.where else "")
+            for each in trace.findings
+        ]
+        blocks += [Heading("What was found"), Bullets(found)]
+    yield section("trace", *blocks)
 
 
 def led_sentences(evidence: Evidence) -> list[str]:
@@ -449,7 +451,7 @@ def led_sentences(evidence: Evidence) -> list[str]:
     return found
 
 
-def _call(call: further_records.TracedCall) -> tuple[str, str, str, str, str]:
+def _call(call: further_records.TracedCall) -> list[Content | Cell]:
     about = "about " if call.recognised else ""
     law = f"{call.law}, scale {about}{number_text(call.scale)}" if call.scale == call.scale else call.law
     law += f" ({count_text(call.draws)} draws)" if call.draws > 1 else ""
@@ -457,7 +459,7 @@ def _call(call: further_records.TracedCall) -> tuple[str, str, str, str, str]:
     by = f"{number_text(abs(call.by))}{several}" if call.moved else "not at all"
     letter = "μ" if "Gaussian" in call.law else "ε"
     cost = "not known" if call.cost is None else f"{letter} = {number_text(call.cost)}" if call.moved else "0"
-    return call.where, law, by, cost, call.met
+    return [Cell(code(call.where)), law, by, cost, code(call.met) if call.met else ""]
 
 
 def _facts(evidence: Evidence, trace: further_records.Trace) -> list[tuple[str, str]]:

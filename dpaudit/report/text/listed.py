@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dpaudit.accounting import events, meaning
@@ -314,15 +313,6 @@ PITFALLS_SOURCE = "McKenna & McMahan. Common pitfalls in DP training. Documentat
 _WORST = ("wrong", "not seen", "note", "right")
 
 
-@dataclass(frozen=True, slots=True)
-class Pitfall:
-    """A pitfall, and what was seen of it."""
-
-    name: str
-    status: str
-    text: str
-
-
 def updates_of(training: Training) -> int:
     """Return the number of steps with noise."""
     return sum(count for _, _, count in training.steps)
@@ -338,22 +328,22 @@ def fact_name(fact: TrainingFact) -> str:
     return FACTS.get(fact.fact, fact.fact)
 
 
-def pitfalls(training: Training) -> list[Pitfall]:
-    """Return every pitfall with what was seen of it: wrong where one of its facts is, right only where all are."""
+def pitfalls(training: Training) -> list[tuple[str, str, str]]:
+    """Return (name, status, text) of every pitfall: wrong where one of its facts is, right only where all are."""
     by_name = {each.fact: each for each in training.facts}
     return [
         _pitfall(name, [by_name[each] for each in facts if each in by_name], rest) for name, facts, rest in PITFALLS
     ]
 
 
-def _pitfall(name: str, facts: list[TrainingFact], rest: str) -> Pitfall:
+def _pitfall(name: str, facts: list[TrainingFact], rest: str) -> tuple[str, str, str]:
     if not facts:
-        return Pitfall(name, status_words("not seen"), f"{rest[:1].upper()}{rest[1:]}.")
+        return name, status_words("not seen"), f"{rest[:1].upper()}{rest[1:]}."
     worst = min(facts, key=lambda each: _WORST.index(each.status) if each.status in _WORST else 0)
     unlike = [each for each in facts if each.status == worst.status]
     text = " ".join(each.text for each in unlike)
     more = f" {rest[:1].upper()}{rest[1:]}." if rest else ""
-    return Pitfall(name, status_words("right" if worst.status == "note" and not rest else worst.status), text + more)
+    return name, status_words("right" if worst.status == "note" and not rest else worst.status), text + more
 
 
 def loss_text(training: Training) -> str:
