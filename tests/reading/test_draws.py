@@ -20,7 +20,7 @@ from dpaudit.reading.draws import (
     is_seeder,
     source_of,
 )
-from dpaudit.reading.runs.draw import draws_of_python
+from dpaudit.reading.runs.draws import draws_of_python
 
 VALUES = {
     "n": 20, "p": 0.3, "ngood": 8, "nbad": 9, "nsample": 5, "left": -1.0, "mode": 0.5, "right": 2.0, "low": -1.0,

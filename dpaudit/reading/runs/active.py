@@ -1,88 +1,101 @@
-"""Which runs are active, where do they go apart, and with what does each of them end?
+"""Which runs are active, and where do they go at a branch, a loop, a return or an exception?
 
-Runs that branch differently stay in one pass under masks (`control`); where a value has no form for that, they are
-split, or the function itself makes them.
+Every block of a rewritten function is entered with the runs that go through it, and says at its end which are left.
+Runs that branch differently stay in one pass under masks; where a value has no form for that, they are split, or the
+function itself makes them.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import sys
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 
-from dpaudit.reading import definite, dispatch, draws, rewrite
 from dpaudit.reading.python import Python, is_rewritten
-from dpaudit.reading.runs import applied, arrays, containers, draw, joins
-from dpaudit.reading.runs.control import Branch, DeadError, Frame, GivenUpError, Loop, SplitError, Trying
-from dpaudit.reading.runs.values import UNBOUND, Alternatives, Array, Container, Mask, Numbers, differs
+from dpaudit.reading.rewrite import UnreadableError
+from dpaudit.reading.runs import joins
+from dpaudit.reading.runs.values import UNBOUND, Alternatives, Array, Container, Mask, Numbers
 
 MOST_EJECTED = 0.02
 """Of the runs of a pass, which the function itself may make where the reading goes no further."""
 
 
+class DeadError(BaseException):
+    """No run is active here any more; raised past the function, whose blocks catch it."""
+
+
+class SplitError(BaseException):
+    """Runs have to go apart: some of them in a pass of their own.
+
+    Attributes:
+        chosen: (runs,) which of them.
+    """
+
+    def __init__(self, chosen: Array) -> None:
+        self.chosen = chosen
+
+
+class GivenUpError(BaseException):
+    """The function does something that is not read in many runs at once; the text says what, and in which line."""
+
+
 class Active(Python):
-    """Which runs are active, what is kept of them, and what control does with them.
+    """Which runs are active, where they go apart, and with which exceptions they leave.
 
     Args:
         count: how many runs.
-        streams: the generators that draw.
-        probes: generators of draws that nobody uses, by which the type of a draw is known.
-        recorded: what the runs drew already, in an earlier pass.
 
     Attributes:
         active: the runs that are where the pass is now.
         leaving: for each block that handles exceptions, which runs raised what; the first is the whole function.
-        events: all draws, in their order.
+        as_python: a block, ``with domain.as_python:``; what Python raises in it the active runs leave with.
         witnesses: runs that are most likely to show that the reading differs from the function.
         ejected: runs that the function itself has to make.
-        libraries: the calls of libraries that draw by themselves.
     """
 
-    control = (DeadError, SplitError, GivenUpError, rewrite.UnreadableError)
+    control = (DeadError, SplitError, GivenUpError, UnreadableError)
 
-    length: Callable[[Any], Any]  # these are of `domain.Runs`
+    decided: Callable[[Any], bool | Array]  # these are of `domain.Runs` and `calls.Calls`
+    not_: Callable[[Any], Any]
+    length: Callable[[Any], Any]
     member: Callable[[Any, int], Any]
     members: Callable[[Any], Iterable[Any]]
     sequence: Callable[[Any], Iterable[Any]]
+    in_one_order: Callable[[Any], InOneOrder | None]
     distinct: Callable[[Numbers], Any]
     new_dict: Callable[[list[tuple[Any, ...]]], Any]
     new_set: Callable[[Any], Any]
+    comprehension: Callable[[str, int, Any, Callable[..., Any], Callable[..., Any], bool], Any]
+    callbacks: Callable[[tuple[Any, ...], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
     array_method: Callable[[Any, str, tuple[Any, ...], dict[str, Any]], Any]
 
-    def __init__(
-        self, count: int, streams: draw.Streams, probes: draw.Streams, recorded: draw.Recorded | None = None
-    ) -> None:
+    def __init__(self, count: int) -> None:
         super().__init__()
-        self.count, self.streams, self.probes, self.recorded = count, streams, probes, recorded
+        self.count = count
         self.all = self.active = Mask(np.ones(count, dtype=bool))
         self.none = Mask(np.zeros(count, dtype=bool))
         self.leaving: list[list[tuple[Array, Any]]] = [[]]
+        self.as_python = _AsPython(self)
         self.handled: Any = None
-        self.events: list[draw.Drawn] = []
         self.witnesses: dict[int, None] = {}
         self.ejected = np.zeros(count, dtype=bool)
-        self.ejected_because = ""
-        self.libraries: dict[str, None] = {}
         self.closes = False  # whether Python's own control runs, so that exceptions are Python's
-        self._made: dict[int, Any] = {}
-        self._fixed: dict[int, Any] = {}
-        self._born: dict[int, Any] = {}  # iterators
+        self.own_objects: dict[int, Any] = {}  # that were made in this call
+        self.own_iterators: dict[int, Any] = {}
         self._advanced: dict[int, tuple[Any, Array]] = {}
 
-    # --- which runs are active ----------------------------------------------------------------------------
+    def go_on(self, entry: Mask, left: Array) -> None:
+        """Go on with those that are left of the runs that entered a block.
 
-    def let(self, mask: Mask) -> None:
-        """Let these runs be active."""
-        self.active = mask
-
-    def nobody(self) -> None:
-        """Let no run be active."""
-        self.active = self.none
+        Raises:
+            DeadError: if there are none.
+        """
+        self.active = entry if np.array_equal(left, entry.chosen) else Mask(left)
+        self.alive()
 
     def alive(self) -> None:
         """Raise `DeadError` if no run is active."""
@@ -105,9 +118,8 @@ class Active(Python):
             raise SplitError(mine)
         error.__traceback__ = None
         self.leaving[-1].append((mine.copy(), error))
-        self.let(self.none if whole else Mask(self.active.chosen & ~mine))
+        self.active = self.none if whole else Mask(self.active.chosen & ~mine)
         self.alive()
-        return None
 
     def leave_each(self, errors: list[tuple[int, Exception]]) -> None:
         """Runs leave, each with its own exception; those that are alike together."""
@@ -133,14 +145,13 @@ class Active(Python):
             value = RuntimeError("No active exception to reraise")
         if type(value) is Alternatives:
             for mask, each in self.parted(value):
-                self.let(mask)
+                self.active = mask
                 with contextlib.suppress(DeadError):
                     self.throw(each, *cause)
-            self.nobody()
+            self.active = self.none
             raise DeadError
         if isinstance(value, type) and issubclass(value, BaseException):
-            value = self.call(value)
-            return self.throw(value, *cause)
+            return self.throw(self.call(value), *cause)
         if not isinstance(value, BaseException):
             value = TypeError("exceptions must derive from BaseException")
         if cause:
@@ -148,14 +159,13 @@ class Active(Python):
         if type(self.handled) is not Alternatives and self.handled is not value and self.handled is not None:
             value.__context__ = self.handled
         self.leave(value)
-        return None
 
     def advance(self, iterator: Any) -> None:
         """The active runs take something of an iterator: those that are not where it is now cannot."""
         ours = type(iterator) is Generating or (
             type(iterator) is types.GeneratorType and iterator.gi_frame is not None and is_rewritten(iterator.gi_frame)
         )
-        if not ours and id(iterator) not in self._born:
+        if not ours and id(iterator) not in self.own_iterators:
             self.give_up("an iterator that was not made in this call")
         known = self._advanced.get(id(iterator))
         if known is not None and bool((self.active.chosen & ~known[1]).any()):
@@ -173,12 +183,6 @@ class Active(Python):
             return False
         return len(np.unique(value.codes[self.active.places])) > max(64, self.active.count // 4)
 
-    def each_alternative(self, value: Alternatives, one: Callable[[Any], Any]) -> Any:
-        """Return what is made of each alternative, under a mask of its runs."""
-        groups = applied.groups_of([value], self.active, self.count)
-        assert groups is not None
-        return applied.each_group(self, groups, lambda run: one(value.values[value.codes[run]]))
-
     def give_up(self, why: str) -> NoReturn:
         """The active runs cannot be read further: the function itself makes them, if they are few."""
         mine = self.active.chosen
@@ -186,8 +190,7 @@ class Active(Python):
         if ejected > max(MOST_EJECTED * self.count, 1) or self.active.whole:
             raise GivenUpError(f"{why}{self.where()}")
         self.ejected |= mine
-        self.ejected_because = self.ejected_because or f"{why}{self.where()}"
-        self.nobody()
+        self.active = self.none
         raise DeadError
 
     def where(self) -> str:
@@ -202,59 +205,11 @@ class Active(Python):
         codes = value.codes[self.active.places]
         raise SplitError(self.active.chosen & (value.codes == codes[0]))
 
-    def split_here(self) -> NoReturn:
-        """The active runs go apart from the others."""
-        raise SplitError(self.active.chosen)
-
-    def split_by_values(self, value: Numbers) -> NoReturn:
-        """What would differ in nearly every run cannot be split."""
-        self.give_up("a change by a number that differs by run")
-
-    # --- what is kept of a pass -----------------------------------------------------------------------------
-
-    def note(self, drawn: draw.Drawn, like: Any = None) -> Any:
-        """Keep a draw, and return it as a value."""
-        if not len(drawn.places):
-            raise DeadError
-        self.events.append(drawn)
-        if self.recorded is not None:
-            self.recorded.drew(drawn.places)
-        values = drawn.values
-        if isinstance(values, np.ndarray) and values.dtype.kind in "fiu" and values.size:
-            flat = values.reshape(len(values), -1)
-            self._witness(drawn.places[flat.max(axis=1).argmax()], drawn.places[flat.min(axis=1).argmin()])
-        return draw.as_value(self, drawn, like)
-
-    def too_large(self, source: draws.Source, shape: tuple[int, ...]) -> NoReturn:
-        """A draw of so many numbers does not fit: the runs go apart in halves."""
-        if self.active.count <= 64:
-            raise GivenUpError(f"{source.title} of {np.prod(shape):,} numbers{self.where()}")
-        half = self.active.places[: self.active.count // 2]
-        raise SplitError(self.mask_of(half).chosen)
-
-    def notice(self, name: str, operands: Any) -> None:
-        """Keep the runs for which a comparison is nearest."""
-        if name not in arrays.COMPARISONS or len(self.witnesses) > 256 or not operands.scalar:
-            return
-        left, right = operands.arrays
-        with np.errstate(all="ignore"):
-            far = np.abs(np.subtract(left, right, dtype=np.float64))
-        if not isinstance(far, np.ndarray) or far.ndim != 1 or not far.size:
-            return
-        far = np.where(operands.active & np.isfinite(far), far, np.inf)
-        nearest = int(far.argmin())
-        self._witness(nearest if operands.few is None else int(operands.few.places[nearest]))
-
-    def _witness(self, *runs: Any) -> None:
+    def witness(self, *runs: Any) -> None:
+        """Keep runs that are most likely to show a difference."""
         if len(self.witnesses) < 256:
             for run in runs:
                 self.witnesses[int(run)] = None
-
-    # --- names --------------------------------------------------------------------------------------------
-
-    def unbound(self) -> Any:
-        """The value of a name that has none."""
-        return UNBOUND
 
     def put(self, new: Any, old: Any) -> Any:
         """The value of a name: new for the active runs, the others keep what they had."""
@@ -262,191 +217,23 @@ class Active(Python):
             return new
         return joins.joined(self.active.chosen, new, old)
 
-    def bind(self, new: Any, old: Any) -> Any:
-        """The same of a name that every run binds before it reads it."""
-        return new if old is UNBOUND else self.put(new, old)
-
-    def got(self, value: Any, name: str, free: bool = False) -> Any:
-        """The value of a name that some runs may not have bound."""
-        value = self.present(value)
-        if value is UNBOUND:
-            self.leave(unbound_error(name, free))
-        if type(value) is Alternatives:
-            for code, each in enumerate(value.values):
-                if each is UNBOUND:
-                    chosen = self.active.chosen & (value.codes == code)
-                    if chosen.any():
-                        self.leave(unbound_error(name, free), chosen)
-                    return self.present(value)
-        return value
-
-    def received(self, value: Any) -> Any:
-        """``*args`` and ``**keywords`` of a call."""
-        return Container(value) if type(value) is dict else value
-
-    def named(self, function: Any, name: str) -> Any:
-        """A function within a function, by its name in the source."""
-        if isinstance(function, types.FunctionType):
-            function.__name__ = name
-            function.__qualname__ = f"{function.__qualname__.rpartition('.')[0]}.{name}".removeprefix(".")
-        return function
-
-    # --- control ------------------------------------------------------------------------------------------
-
-    def frame(self) -> Frame:
-        """A call of a function begins."""
-        return Frame(self)
-
-    def branch(self, value: Any) -> Branch:
-        """``if a``."""
-        return Branch(self, self.decided(value))
-
-    def loop(self, *through: Any) -> Loop:
-        """``for x in a``, or ``while``."""
-        return Loop(self, *through)
-
-    def in_one_order(self, value: Any) -> containers.InOneOrder | None:
-        """Lists that differ by run as parts of one, if they are."""
-        return containers.in_one_order(self, value)
-
-    def left_to_python(
-        self, plan: tuple[Any, ...], function: Callable[..., Any], values: Callable[[], Any]
-    ) -> definite.Looped | None:
-        """``for x in y: …``, if it is left to Python as it stands."""
-        try:
-            return containers.looped(self, definite.Plan(*plan), function, values())
-        except NameError:  # of a name that has no value yet
-            return None
-
-    def left(self, error: Exception | None) -> None:
-        """Such a loop is over."""
-        if error is not None:
-            self.leave(error)
-
-    def left_value(self, done: definite.Looped) -> Any:
-        """The value of such a comprehension."""
-        return definite.PlainLoops.left_value(self, done)  # type: ignore[arg-type]
-
-    def trying(self) -> Trying:
-        """``try``."""
-        return Trying(self)
-
     def present(self, value: Any) -> Any:
         """The value that all active runs have, where they have one in common."""
         return joins.present(value, self.active) if type(value) is Alternatives else value
 
-    def decided(self, value: Any) -> bool | Array:
-        """Whether a value is true: for all active runs alike, or for each."""
-        value = self.present(value)
-        if type(value) is bool:
-            return value
-        if type(value) is Container and not value.plain:
-            value = (
-                containers.length(self, value)
-                if containers.base_of(value.content) or type(value.content) is Alternatives
-                else value.content
-            )
-        if type(value) is Numbers:
-            if value.array.ndim > 1:
-                value = applied.apply(self, bool, (value,))
-                return self.decided(value)
-            truth = value.array.astype(bool)
-            count = int(np.count_nonzero(truth & self.active.chosen))
-            return True if count == self.active.count else False if count == 0 else truth
-        if type(value) is Alternatives:
-            value = self.each_alternative(value, self._one_truth)
-            return self.decided(joins.as_numbers(value, self.active) if type(value) is Alternatives else value)
-        found = self._one_truth(value)
-        return self.decided(found) if differs(found) else bool(found)
 
-    def _one_truth(self, value: Any) -> Any:
-        if type(value) in (Container, Numbers) and differs(value):
-            truth = self.decided(value)
-            return truth if isinstance(truth, bool) else Numbers(truth, True)
-        for name in ("__bool__", "__len__"):
-            method = dispatch.method(value, name)
-            if method is not None:
-                return self.call(bool, self.call(method))
-        if type(value) is tuple or type(value) is list:
-            return bool(value)
-        return applied.apply(self, bool, (value,))
+class _AsPython:
+    """What Python raises in such a block the active runs leave with."""
 
-    def truth(self, value: Any) -> bool:
-        """Whether a value is true, for Python's own control: runs that differ go apart."""
-        truth = self.decided(value)
-        if not isinstance(truth, bool):
-            raise SplitError(self.active.chosen & truth)
-        return truth
+    def __init__(self, domain: Active) -> None:
+        self._domain = domain
 
-    def not_(self, value: Any) -> Any:
-        """``not a``."""
-        truth = self.decided(value)
-        return (not truth) if isinstance(truth, bool) else Numbers(~truth, True)
+    def __enter__(self) -> None:
+        pass
 
-    def if_exp(self, test: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
-        """``a if c else b``."""
-        truth = self.decided(test)
-        if isinstance(truth, bool):
-            return yes() if truth else no()
-        out: Any = UNBOUND
-        entry, left = self.active, np.zeros(self.count, dtype=bool)
-        for chosen, arm in ((entry.chosen & truth, yes), (entry.chosen & ~truth, no)):
-            self.let(Mask(chosen))
-            try:
-                value = arm()
-            except DeadError:
-                continue
-            out = value if out is UNBOUND else joins.joined(self.active.chosen, value, out)
-            left |= self.active.chosen
-        self.let(entry if np.array_equal(left, entry.chosen) else Mask(left))
-        self.alive()
-        return out
-
-    def bool_op(self, is_and: bool, *parts: Callable[[], Any]) -> Any:
-        """``a and b``, ``a or b``."""
-        value = parts[0]()
-        if len(parts) == 1:
-            return value
-        rest = functools.partial(self.bool_op, is_and, *parts[1:])
-        return self.if_exp(value, rest, lambda: value) if is_and else self.if_exp(value, lambda: value, rest)
-
-    def chain(self, left: Any, name: str, right: Callable[[], Any], *more: Any) -> Any:
-        """``a < b < c``."""
-        middle = right()
-        value = self.compare(name, left, middle)
-        return self.if_exp(value, lambda: self.chain(middle, *more), lambda: value) if more else value
-
-    def comprehension(
-        self, kind: str, width: int, through: Any, keep: Callable[..., Any], element: Callable[..., Any], last: bool
-    ) -> Any:
-        """``[e for x in y if c]``; ``any`` and ``all`` of one stop for the runs that are decided."""
-        loop, out = Loop(self, through), Container([])
-        decides = kind in ("any", "all")
-        truth: Any = kind == "all"
-        while loop.go():
-            with loop.body():
-                item = loop.item()
-                names = list(self.unpack(item, width, None)) if width else [item]
-                branch = Branch(self, self.decided(keep(*names)))
-                with branch.arm(True) as goes:
-                    if goes:
-                        value = element(*names)
-                        if decides:
-                            inner = Branch(self, self.decided(value))
-                            with inner.arm(kind == "any") as hit:
-                                if hit:
-                                    truth = self.put(kind == "any", truth)
-                                    loop.leave(True)
-                            inner.join()
-                        else:
-                            containers.method(self, out, "append" if last else "extend", (value,), {})
-                branch.join()
-        loop.end()
-        if decides:
-            return truth
-        if kind == "dict":
-            return containers.each_content(self, out, lambda pairs: self.new_dict([(False, *pair) for pair in pairs]))
-        return self.new_set(out) if kind == "set" else out
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, Exception) and not isinstance(error, UnreadableError):
+            self._domain.leave(error)
 
 
 def unbound_error(name: str, free: bool = False) -> NameError:
@@ -495,3 +282,336 @@ class Generating:
             return method(*args)
         finally:
             domain.closes = before
+
+
+# --- blocks -----------------------------------------------------------------------------------------------
+
+
+class Frame:
+    """One call of a function: what each run returned."""
+
+    def __init__(self, domain: Active) -> None:
+        self._domain, self._entry = domain, domain.active
+        self._value: Any = UNBOUND
+        self._left = np.zeros(domain.count, dtype=bool)
+
+    def __enter__(self) -> None:
+        pass
+
+    def back(self, value: Any) -> None:
+        """The active runs return a value."""
+        domain = self._domain
+        chosen = domain.active.chosen
+        self._value = joins.joined(chosen, value, self._value) if self._left.any() else value
+        self._left = self._left | chosen
+        domain.active = domain.none
+        raise DeadError
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        if kind is None:
+            if self._domain.active.count:
+                with contextlib.suppress(DeadError):
+                    self.back(None)
+            return True
+        return kind is DeadError
+
+    def end(self) -> Any:
+        """Return what the runs returned; those that raised are gone."""
+        self._domain.go_on(self._entry, self._left)
+        return self._domain.present(self._value)
+
+
+class Arm:
+    """A block that some runs enter and may leave; who made it is told which are left."""
+
+    def __init__(self, domain: Active, mask: Mask | None, told: Callable[[Mask], None]) -> None:
+        self._domain, self._mask, self._told = domain, mask, told
+
+    def __enter__(self) -> bool:
+        if self._mask is None or not self._mask.count:
+            return False
+        self._domain.active = self._mask
+        return True
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        if kind is not None and kind is not DeadError:
+            return False
+        if self._mask is not None:
+            entered = self._mask.count > 0
+            self._told(self._domain.active if kind is None and entered else self._domain.none)
+        return True
+
+
+class Branch:
+    """``if``: two arms, and the runs that are left of both."""
+
+    def __init__(self, domain: Active, truth: Any) -> None:
+        self._domain, self._entry = domain, domain.active
+        self._left: list[Mask] = []
+        yes: Mask | None
+        no: Mask | None
+        if isinstance(truth, bool):
+            yes, no = (self._entry, None) if truth else (None, self._entry)
+        else:
+            yes, no = Mask(self._entry.chosen & truth), Mask(self._entry.chosen & ~truth)
+        self._waiting = {True: yes, False: no}
+
+    def arm(self, side: bool) -> Arm:
+        """Return the arm of the runs for which the test is ``side``."""
+        mask, self._waiting[side] = self._waiting[side], None
+        return Arm(self._domain, mask, self._left.append)
+
+    def join(self) -> None:
+        """Go on with all that are left, also of an arm that the function does not have."""
+        parts = [each for each in (*self._left, *self._waiting.values()) if each is not None and each.count]
+        domain = self._domain
+        if len(parts) == 1:
+            domain.active = parts[0]
+        elif sum(each.count for each in parts) == self._entry.count:
+            domain.active = self._entry
+        else:
+            chosen = np.zeros(domain.count, dtype=bool)
+            for each in parts:
+                chosen |= each.chosen
+            domain.active = Mask(chosen)
+        domain.alive()
+
+
+class Loop:
+    """``for`` and ``while``: the runs that are in it, those that left it at its end, and those that broke off."""
+
+    def __init__(self, domain: Active, *through: Any) -> None:
+        self._domain, self._live = domain, domain.active
+        self._done = np.zeros(domain.count, dtype=bool)
+        self._broken = np.zeros(domain.count, dtype=bool)
+        self._waiting: Array | None = None
+        self._items: Iterator[Any] | None = None
+        self._of: Any = None
+        self._place: Any = 0
+        self._gone = np.zeros(domain.count, dtype=np.int64)  # items that each run went through, in one order
+        self._now: Any = None
+        self._resting: Array | None = None  # runs whose list lacks the item of this round
+        self._in_order: InOneOrder | None = None
+        if through:
+            value = domain.present(through[0])
+            if type(value) is Alternatives or (
+                type(value) is Container and type(value.content) in (list, Alternatives)
+            ):
+                self._of = value
+                self._in_order = domain.in_one_order(value)
+            else:
+                items = domain.iterate(value)
+                with domain.as_python:
+                    self._items = iter(items)
+
+    def go(self, test: Callable[[], Any] | None = None) -> bool:
+        """Whether some run goes through the body once more."""
+        domain = self._domain
+        if not self._live.count:
+            return False
+        domain.active = self._live
+        if self._in_order is not None and self._in_order.is_changed():  # then it goes on by places
+            self._in_order, self._place = None, Numbers(self._gone, True)
+        if self._in_order is not None:
+            return self._go_in_order(self._in_order)
+        if self._items is not None:
+            try:
+                self._now = next(self._items)
+                return True
+            except StopIteration:
+                goes: Any = False
+            except Exception as error:
+                try:
+                    domain.leave(error)
+                except DeadError:
+                    self._live = domain.none
+                    return False
+                raise
+        else:
+            try:
+                if self._of is not None:
+                    goes = domain.truth(domain.compare("lt", self._place, domain.length(self._of)))
+                else:
+                    assert test is not None
+                    goes = domain.truth(test())
+            except DeadError:
+                self._live = domain.none
+                return False
+        if goes is True:
+            self._live = domain.active
+            return True
+        chosen = domain.active.chosen
+        if goes is False:
+            self._done = self._done | chosen
+            self._live = domain.none
+            return False
+        self._done = self._done | (chosen & ~goes)
+        self._live = Mask(chosen & goes)
+        domain.active = self._live
+        return self._live.count > 0
+
+    def _go_in_order(self, order: InOneOrder) -> bool:
+        domain = self._domain
+        live = self._live.chosen
+        for item, having in order.rest:
+            now = live & having
+            if now.any():
+                self._gone = self._gone + now
+                self._now, self._resting, self._live = item, live & ~having, Mask(now)
+                domain.active = self._live
+                return True
+        self._done = self._done | live
+        self._live = domain.none
+        return False
+
+    def item(self) -> Any:
+        """Return the item of this round."""
+        if self._items is not None or self._in_order is not None:
+            return self._now
+        place = self._place
+        self._place = place + 1 if type(place) is int else Numbers(place.array + 1, True)
+        return self._domain.member(self._of, place) if type(place) is int else self._domain.item(self._of, place)
+
+    def body(self) -> Arm:
+        """Return the block of one round."""
+        self._waiting = None
+        return Arm(self._domain, self._live, self._after)
+
+    def _after(self, left: Mask) -> None:
+        others = [each for each in (self._waiting, self._resting) if each is not None]
+        self._live = Mask(np.logical_or.reduce([left.chosen, *others])) if others else left
+        self._resting = None
+
+    def leave(self, breaks: bool) -> None:
+        """The active runs break off, or go on with the next round."""
+        domain = self._domain
+        chosen = domain.active.chosen
+        if breaks:
+            self._broken = self._broken | chosen
+        else:
+            self._waiting = chosen if self._waiting is None else self._waiting | chosen
+        domain.active = domain.none
+        raise DeadError
+
+    def orelse(self) -> Arm:
+        """Return the block of the runs that came to the end."""
+
+        def left(mask: Mask) -> None:
+            self._done = mask.chosen
+
+        return Arm(self._domain, Mask(self._done), left)
+
+    def end(self) -> None:
+        """Go on with all that left the loop."""
+        self._domain.active = Mask(self._done | self._broken)
+        self._domain.alive()
+
+
+class InOneOrder:
+    """Lists that differ by run, all of them parts of one list in one order: a loop goes through that one.
+
+    Attributes:
+        rest: the items that are still to come, each with the runs whose list has it.
+    """
+
+    def __init__(self, value: Any, groups: list[Array], lists: list[Any], items: list[Any], count: int) -> None:
+        self._value, self._held = value, _held_by(value)
+        codes = np.zeros(count, dtype=np.int32)
+        for number, runs in enumerate(groups):
+            codes[runs] = number
+        members = [frozenset(each) for each in lists]
+        self.rest = ((item, np.array([item in each for each in members])[codes]) for item in items)
+
+    def is_changed(self) -> bool:
+        """Whether somebody changed such a list meanwhile."""
+        now = _held_by(self._value)
+        return len(now) != len(self._held) or any(a is not b for a, b in zip(now, self._held, strict=True))
+
+
+def _held_by(value: Any) -> list[Any]:
+    """What a list that differs by run consists of: it is changed where one of these is another object."""
+    if type(value) is Container:
+        return _held_by(value.content)
+    if type(value) is Alternatives:
+        return [value, *(part for each in value.values for part in _held_by(each))]
+    return list(value)
+
+
+class Trying:
+    """``try``: what runs raised in it, and those that are left."""
+
+    def __init__(self, domain: Active) -> None:
+        self._domain, self._entry = domain, domain.active
+        self._left = np.zeros(domain.count, dtype=bool)
+        self._raised: list[tuple[Array, Any]] = []
+        self._now: Any = None
+
+    def _add(self, mask: Mask) -> None:
+        self._left = self._left | mask.chosen
+
+    def body(self) -> Arm:
+        """Return the block whose exceptions are kept."""
+        self._domain.leaving.append(self._raised)
+        return _Watched(self._domain, self._entry, self._add)
+
+    def orelse(self) -> Arm:
+        """Return the block of the runs that raised nothing."""
+        mask, self._left = Mask(self._left), np.zeros(self._domain.count, dtype=bool)
+        return Arm(self._domain, mask, self._add)
+
+    def handler(self, kinds: Callable[[], Any]) -> Arm:
+        """Return the block of the runs that raised one of some kinds and were not handled yet."""
+        domain = self._domain
+        if not self._raised:
+            return Arm(domain, None, self._add)
+        raised = np.logical_or.reduce([runs for runs, _ in self._raised])
+        domain.active = Mask(raised)
+        wanted = kinds()
+        if domain.active.count < np.count_nonzero(raised):
+            domain.give_up("the kinds of exceptions that are handled raise in some runs")
+        hit = [each for each in self._raised if isinstance(each[1], wanted)]
+        self._raised[:] = [each for each in self._raised if not any(each is one for one in hit)]
+        if not hit:
+            return Arm(domain, None, self._add)
+        chosen, codes = np.zeros(domain.count, dtype=bool), np.zeros(domain.count, dtype=np.int32)
+        for code, (runs, _) in enumerate(hit):
+            chosen |= runs
+            codes[runs] = code
+        errors = [error for _, error in hit]
+        self._now = errors[0] if len(errors) == 1 else Alternatives(codes, errors)
+        domain.handled = self._now
+        return Arm(domain, Mask(chosen), self._add)
+
+    def raised(self) -> Any:
+        """Return the exception that is handled."""
+        return self._domain.present(self._now)
+
+    def final(self) -> Arm:
+        """Return the block of all runs, whatever became of them."""
+        return Arm(self._domain, self._entry, self._ended)
+
+    def _ended(self, left: Mask) -> None:
+        """What a ``finally`` raised takes the place of what was raised before it."""
+        gone = self._entry.chosen & ~left.chosen
+        if not gone.any():
+            return
+        waiting = np.logical_or.reduce([self._left, *(runs for runs, _ in self._raised)])
+        if (gone & ~waiting).any():
+            raise GivenUpError(f"a finally that raises after a return{self._domain.where()}")
+        self._left &= ~gone
+        self._raised = [(runs & ~gone, error) for runs, error in self._raised]
+
+    def end(self) -> None:
+        """Go on with what is left; what nobody handled goes further up."""
+        domain = self._domain
+        domain.leaving[-1].extend(self._raised)
+        domain.active = Mask(self._left)
+        domain.alive()
+
+
+class _Watched(Arm):
+    """The block of a ``try``."""
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        self._domain.leaving.pop()
+        return super().__exit__(kind, error, trace)

@@ -7,18 +7,19 @@ what arrays would do differently is done by Python.
 
 from __future__ import annotations
 
+import functools
 import itertools
-import types
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from dpaudit.reading.runs import control, joins
+from dpaudit.reading.runs import joins
+from dpaudit.reading.runs.active import Active, DeadError
 from dpaudit.reading.runs.values import (
-    ABSENT,
     CONTENTS,
-    SCALARS,
+    DIFFERING,
+    IMMUTABLE,
     UNBOUND,
     Alternatives,
     Array,
@@ -29,19 +30,15 @@ from dpaudit.reading.runs.values import (
     Windows,
     at,
     differs,
-    holds_members,
+    held_in,
     is_gone,
-    members_of,
     raw,
-    with_attributes,
+    raws,
+    rebuilt,
 )
-
-if TYPE_CHECKING:
-    from dpaudit.reading.runs.active import Active
 
 Dense = Callable[..., Any]
 """An operation on whole arrays; it returns NotImplemented where it does not do what Python does."""
-_IMMUTABLE = {*SCALARS, str, bytes, types.NoneType}
 _NARROW = 2**16  # numbers below it are counted and sorted by their digits
 _BITS = 62  # truths that a whole number holds
 _LARGE = 10_000  # numbers of an array
@@ -59,24 +56,8 @@ def alternatives_in(value: Any) -> Iterator[Alternatives]:
     elif kind is Container:
         if not value.plain:
             yield from alternatives_in(value.content)
-    elif kind is list or kind is tuple or kind is set or kind is frozenset:
-        for each in value:
-            yield from alternatives_in(each)
-    elif kind in CONTENTS:
-        for each in value.values():
-            yield from alternatives_in(each)
-    elif kind is slice:
-        yield from alternatives_in((value.start, value.stop, value.step))
-    elif kind is Member or kind is Windows:
-        yield from alternatives_in(value.owner)
-    elif kind is types.MethodType or kind is types.BuiltinMethodType:
-        if type(value.__self__) is not types.ModuleType:
-            yield from alternatives_in(value.__self__)
-    elif issubclass(kind, tuple):
-        for each in tuple.__iter__(value):
-            yield from alternatives_in(each)
-    elif holds_members(kind):
-        for each in members_of(value):
+    else:
+        for each in held_in(value):
             yield from alternatives_in(each)
 
 
@@ -98,31 +79,13 @@ def chosen_in(value: Any, run: int) -> Any:
         return value.values[value.codes[run]]
     if kind is Container:
         return value if value.plain else Container(chosen_in(value.content, run))
-    if kind is list or kind is tuple or kind is set or kind is frozenset:
-        return kind(chosen_in(each, run) for each in value) if differs(value) else value
-    if kind in CONTENTS:
-        if not differs(value):
-            return value
-        new = kind(value.default_factory) if hasattr(value, "default_factory") else kind()
-        for key, each in value.items():
-            own = chosen_in(each, run)
-            if own is not ABSENT:
-                new[key] = own
-        return new
-    if kind is slice:
-        return slice(chosen_in(value.start, run), chosen_in(value.stop, run), chosen_in(value.step, run))
     if kind is Member:
         return Member(chosen_in(value.owner, run), value.name)
     if kind is Windows:
         return Windows(chosen_in(value.owner, run), value.how)
-    if kind is types.BuiltinMethodType and differs(value):
-        return getattr(chosen_in(value.__self__, run), value.__name__)
-    if issubclass(kind, tuple) and differs(value):
-        parts = [chosen_in(each, run) for each in tuple.__iter__(value)]
-        return kind(*parts) if hasattr(kind, "_fields") else tuple.__new__(kind, parts)
-    if holds_members(kind) and differs(value):
-        return with_attributes(value, lambda each: chosen_in(each, run))
-    return value
+    if kind in DIFFERING or not differs(value):
+        return value
+    return rebuilt(value, lambda each: chosen_in(each, run))
 
 
 def groups_of(leaves: Iterable[Alternatives], mask: Mask, most: int) -> list[Array] | None:
@@ -133,9 +96,14 @@ def groups_of(leaves: Iterable[Alternatives], mask: Mask, most: int) -> list[Arr
         key, size = _dense(key * len(each.values) + each.codes[places], size * len(each.values))
     if size > most:
         return None
-    order = np.argsort(key.astype(np.uint16) if size <= _NARROW else key, kind="stable")
-    cuts = np.searchsorted(key[order], np.arange(size + 1))
-    return [places[order[cuts[k] : cuts[k + 1]]] for k in range(size)]
+    return _by_rank(places, key, size)
+
+
+def _by_rank(places: Array, ranks: Array, count: int) -> list[Array]:
+    """Return runs by their rank among so many."""
+    order = np.argsort(ranks.astype(np.uint16) if count <= _NARROW else ranks, kind="stable")
+    cuts = np.searchsorted(ranks[order], np.arange(count + 1)).tolist()
+    return [places[order[start:end]] for start, end in itertools.pairwise(cuts)]
 
 
 def groups_by_truth(domain: Active, mask: Any) -> list[Array] | None:
@@ -182,14 +150,19 @@ def apply(
         domain.leave(UnboundLocalError("cannot access local variable where it is not associated with a value"))
     leaves = [leaf for each in (*args, *keywords.values()) for leaf in alternatives_in(each)]
     if dense is not None and leaves:
-        numbers = tuple(joins.as_numbers(each, domain.active) if type(each) is Alternatives else each for each in args)
+        numbers = tuple(joins.as_numbers(each, domain.active) for each in args)
         rest = [leaf for each in (*numbers, *keywords.values()) for leaf in alternatives_in(each)]
         if len(rest) < len(leaves) and not (rest and _is_as_coarse(leaves, rest, domain.active)):
             args, leaves = numbers, rest
     if leaves:
         groups = groups_of(leaves, domain.active, max(_FEW, domain.active.count // 4))
+
+        def one(run: int) -> Any:
+            mine = tuple(chosen_in(each, run) for each in args)
+            return apply(domain, function, mine, {n: chosen_in(each, run) for n, each in keywords.items()}, dense)
+
         if groups is not None:
-            return _by_groups(domain, groups, function, args, keywords, dense)
+            return each_group(domain, groups, one, fresh=True)
     elif dense is not None:
         value = dense(*[opened(each) for each in args])
         if value is not NotImplemented:
@@ -204,32 +177,40 @@ def opened(value: Any) -> Any:
     return value
 
 
-def plainly(domain: Active, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def plainly(domain: Active, function: Callable[..., Any], args: Iterable[Any], keywords: dict[str, Any]) -> Any:
     """Call a function once, for all active runs."""
-    try:
-        value = function(*map(raw, args), **{name: raw(each) for name, each in keywords.items()})
-    except domain.control:
-        raise
-    except Exception as error:
-        domain.leave(error)
-        raise  # not reached: nobody is left
-    return joins.wrapped(value)
+    own, more = raws(args, keywords)
+    with domain.as_python:
+        return joins.wrapped(function(*own, **more))
 
 
-def _by_groups(
-    domain: Active,
-    groups: list[Array],
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    keywords: dict[str, Any],
-    dense: Dense | None,
+def apply_method(
+    domain: Active, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any] | None = None
 ) -> Any:
-    def one(run: int) -> Any:
-        mine = tuple(chosen_in(each, run) for each in args)
-        more = {name: chosen_in(each, run) for name, each in keywords.items()}
-        return apply(domain, function, mine, more, dense)
+    """Return what a method that depends on its arguments alone, and changes nothing, gives for the active runs."""
+    return apply(domain, functools.partial(call_method, name), (owner, *args), keywords)
 
-    return each_group(domain, groups, one, fresh=True)
+
+def call_method(name: str, owner: Any, /, *args: Any, **keywords: Any) -> Any:
+    """Return what a method of a plain value returns."""
+    return getattr(owner, name)(*args, **keywords)
+
+
+def each_alternative(domain: Active, value: Alternatives, one: Callable[[Any], Any]) -> Any:
+    """Return what is made of each alternative, under a mask of its runs."""
+    return by_alternatives(domain, (value,), lambda run: one(value.values[value.codes[run]]), domain.count)
+
+
+def by_alternatives(
+    domain: Active, values: Iterable[Any], one: Callable[[int], Any], most: int = 0, fresh: bool = False
+) -> Any:
+    """Return what is made for each group of runs that agree in all alternatives within some values.
+
+    NotImplemented where there are none, or more groups than ``most``.
+    """
+    leaves = [leaf for each in values for leaf in alternatives_in(each)]
+    groups = groups_of(leaves, domain.active, most or max(_FEW, domain.active.count // 4)) if leaves else None
+    return NotImplemented if groups is None else each_group(domain, groups, one, fresh)
 
 
 def each_group(domain: Active, groups: list[Array], one: Callable[[int], Any], fresh: bool = False) -> Any:
@@ -238,18 +219,18 @@ def each_group(domain: Active, groups: list[Array], one: Callable[[int], Any], f
     parts: list[tuple[Array, Any]] = []
     whole = True
     for runs in groups:
-        domain.let(domain.mask_of(runs))
+        domain.active = domain.mask_of(runs)
         try:
             value = one(int(runs[0]))
-        except control.DeadError:
+        except DeadError:
             whole = False
             continue
         whole = whole and domain.active.count == len(runs)
         parts.append((domain.active.places, value))
     if whole:
-        domain.let(entry)
+        domain.active = entry
     else:
-        domain.let(domain.mask_of(np.concatenate([runs for runs, _ in parts]) if parts else np.zeros(0, dtype=int)))
+        domain.active = domain.mask_of(np.concatenate([runs for runs, _ in parts]) if parts else np.zeros(0, dtype=int))
         domain.alive()
     return joins.gathered(parts, domain.count, fresh)
 
@@ -267,7 +248,7 @@ def _columns(value: Any, places: Array) -> list[Any]:
     if kind is Numbers and value.labels is None:
         part = value.array[places]
         return part.tolist() if value.python and value.array.ndim == 1 else list(part)
-    if kind is Alternatives and all(type(each) in _IMMUTABLE for each in value.values):
+    if kind is Alternatives and all(type(each) in IMMUTABLE for each in value.values):
         options = value.values
         return [options[code] for code in value.codes[places].tolist()]
     if (kind is list or kind is tuple) and value:
@@ -277,52 +258,53 @@ def _columns(value: Any, places: Array) -> list[Any]:
         keys = list(value)
         rows = zip(*[_columns(each, places) for each in value.values()], strict=True)
         return [dict(zip(keys, row, strict=True)) for row in rows]
-    if kind in _IMMUTABLE:
+    if kind in IMMUTABLE:
         return [value] * len(places)
     return [at(value, run) for run in places.tolist()]
 
 
 def singly(
-    domain: Active,
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    keywords: dict[str, Any] | None = None,
-    once: bool = False,
+    domain: Active, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any] | None = None
 ) -> Any:
     """Call a function for each active run."""
-    places, keywords = domain.active.places, keywords or {}
-    if not once and not keywords:
-        few = _few_values(args, places)
-        if few is not None:
-            return _of_few(domain, function, args, *few)
-    names = list(keywords)
-    if not once and not names:
+    places = domain.active.places
+    if not keywords:
+        value = _by_few_values(domain, function, args)
+        if value is not NotImplemented:
+            return value
         _refuse_large(domain, function, args)
-    columns: list[Iterable[Any]] = [column(each, places) for each in args]
-    if not once and not names:
+        columns = [column(each, places) for each in args]
         try:
             results = list(map(function, *columns)) if differs(args) else [function(*map(raw, args)) for _ in places]
             return joins.packed(results, places, domain.count)
         except domain.control:
             raise
-        except Exception:
-            columns = [column(each, places) for each in args]  # some run raises: which, is found one by one
-    more = [column(each, places) for each in keywords.values()]
-    rows = zip(places.tolist(), *columns, *more, strict=False)
+        except Exception:  # of some run: which, is found one by one
+            pass
+    runs, results, errors = one_by_one(domain, function, args, keywords or {})
+    if errors:
+        domain.leave_each(errors)
+    return joins.packed(results, runs, domain.count)
+
+
+def one_by_one(
+    domain: Active, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[Array, list[Any], list[tuple[int, Exception]]]:
+    """Call a function for each active run: which runs it returned something for, and what; what it raised in others."""
+    places = domain.active.places
+    columns = [column(each, places) for each in (*args, *keywords.values())]
     good: list[int] = []
-    results = []
+    results: list[Any] = []
     errors: list[tuple[int, Exception]] = []
-    for run, *row in rows:
+    for run, *row in zip(places.tolist(), *columns, strict=False):
         try:
-            results.append(function(*row[: len(args)], **dict(zip(names, row[len(args) :], strict=True))))
+            results.append(function(*row[: len(args)], **dict(zip(keywords, row[len(args) :], strict=True))))
             good.append(run)
         except domain.control:
             raise
         except Exception as error:
             errors.append((run, error))
-    if errors:
-        domain.leave_each(errors)
-    return joins.packed(results, np.array(good, dtype=np.int64), domain.count)
+    return np.array(good, dtype=np.int64), results, errors
 
 
 def _refuse_large(domain: Active, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
@@ -351,37 +333,30 @@ def _size(value: Any) -> int:
     return int(array.size) if isinstance(array, np.ndarray) else 1
 
 
-def _few_values(args: tuple[Any, ...], places: Array) -> tuple[int, Array, Array] | None:
-    """Return which argument differs, its distinct values and their places, if one does, in few values."""
+def _by_few_values(domain: Active, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """Call a function once for each value of the argument that differs, if one does and has few values.
+
+    Else NotImplemented.
+    """
     differing = [place for place, each in enumerate(args) if differs(each)]
-    if len(differing) != 1:
-        return None
-    value = args[differing[0]]
+    value = args[differing[0]] if len(differing) == 1 else None
     if type(value) is not Numbers or value.array.ndim != 1:
-        return None
+        return NotImplemented
+    places, place = domain.active.places, differing[0]
     own = value.array[places]
     if own.dtype.kind == "f":
         start = own[:_LOOKED_AT]
         if len(np.unique(start)) > len(start) // 2:
-            return None
+            return NotImplemented
         bits, inverse = np.unique(own.view(np.int64), return_inverse=True)  # −0.0 and 0.0 are two values
         known = bits.view(np.float64)
     else:
         known, inverse = np.unique(own, return_inverse=True)
-    return None if len(known) > len(own) // 4 else (differing[0], known, inverse)
-
-
-def _of_few(
-    domain: Active, function: Callable[..., Any], args: tuple[Any, ...], place: int, known: Array, inverse: Array
-) -> Any:
-    order = np.argsort(inverse, kind="stable")
-    cuts = np.searchsorted(inverse[order], np.arange(len(known) + 1))
-    places = domain.active.places
-    groups = [places[order[cuts[k] : cuts[k + 1]]] for k in range(len(known))]
-    python = args[place].python
-    values = iter([each.item() if python else each for each in known])
+    if len(known) > len(own) // 4:
+        return NotImplemented
+    values = iter([each.item() if value.python else each for each in known])
 
     def one(run: int) -> Any:
         return plainly(domain, function, (*args[:place], next(values), *args[place + 1 :]), {})
 
-    return each_group(domain, groups, one, fresh=True)
+    return each_group(domain, _by_rank(places, inverse, len(known)), one, fresh=True)

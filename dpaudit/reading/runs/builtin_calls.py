@@ -9,12 +9,13 @@ import itertools
 import json
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from dpaudit.reading.runs import arrays, containers, control, joins, tables
-from dpaudit.reading.runs.applied import apply, opened
+from dpaudit.reading.runs import containers, joins, numbers, tables
+from dpaudit.reading.runs.active import Active, Branch, Loop
+from dpaudit.reading.runs.applied import apply, each_alternative, opened
 from dpaudit.reading.runs.values import (
     Alternatives,
     Array,
@@ -22,20 +23,21 @@ from dpaudit.reading.runs.values import (
     Member,
     Numbers,
     Table,
+    at,
     differs,
+    held,
     is_gone,
     raw,
     signature,
+    the_pandas,
 )
 from dpaudit.reading.source import is_rewritten
-
-if TYPE_CHECKING:
-    from dpaudit.reading.runs.active import Active
 
 # --- How is JSON written of values that differ by run? ---------------------------------------------------
 
 _OPTIONS = {"sort_keys", "indent", "separators", "ensure_ascii"}
 _PLAIN = (str, int, float, bool, type(None))
+_MARK = "<differs by run %d>"
 _NO_NUMBERS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
@@ -59,7 +61,7 @@ def _written(domain: Active, value: Any, options: dict[str, Any]) -> Any:
     text = json.dumps(_shape(domain, value, leaves), **options)
     pieces = []
     for number in range(len(leaves)):  # in the order in which they stand, which sort_keys may have changed
-        mark = json.dumps(_mark(number))
+        mark = json.dumps(_MARK % number)
         if text.count(mark) != 1:
             raise _OtherError
         pieces.append((text.index(mark), mark, leaves[number]))
@@ -70,10 +72,6 @@ def _written(domain: Active, value: Any, options: dict[str, Any]) -> Any:
     places = domain.active.places
     columns = [_texts(leaf, places, options) for _, _, leaf in pieces]
     return joins.packed(list(map(text.__mod__, zip(*columns, strict=True))), places, domain.count)
-
-
-def _mark(number: int) -> str:
-    return f"<differs by run {number}>"
 
 
 def _shape(domain: Active, value: Any, leaves: list[Any]) -> Any:
@@ -90,7 +88,7 @@ def _shape(domain: Active, value: Any, leaves: list[Any]) -> Any:
     number = type(value) is Numbers and value.array.ndim == 1 and (value.python or value.array.dtype.kind == "f")
     if number or (type(value) is Alternatives and all(type(each) in _PLAIN for each in value.values)):
         leaves.append(value)
-        return _mark(len(leaves) - 1)
+        return _MARK % (len(leaves) - 1)
     raise _OtherError
 
 
@@ -142,32 +140,24 @@ def _print(domain: Active, *values: Any, **keywords: Any) -> None:
 
 @_of(list)
 def _list(domain: Active, value: Any = ()) -> Any:
-    value = domain.present(value)
-    if type(value) is Container:
-        return containers.each_content(domain, value, lambda content: Container(list(domain.members(content))))
-    if type(value) is Alternatives:
-        return domain.each_alternative(value, lambda each: _list(domain, each))
-    return Container(list(_taken(domain, value)))
+    return _sequence(domain, value, lambda members: Container(list(members)))
 
 
 @_of(tuple)
 def _tuple(domain: Active, value: Any = ()) -> Any:
+    return _sequence(domain, value, tuple)
+
+
+def _sequence(domain: Active, value: Any, kind: Callable[[Any], Any]) -> Any:
+    """Return what is made of the members of a value."""
     value = domain.present(value)
     if type(value) is Container:
-        return containers.each_content(domain, value, lambda content: tuple(domain.members(content)))
+        return containers.each_content(domain, value, lambda content: kind(domain.members(content)))
     if type(value) is Alternatives:
-        return domain.each_alternative(value, lambda each: _tuple(domain, each))
-    return tuple(_taken(domain, value))
-
-
-def _taken(domain: Active, value: Any) -> Any:
-    try:
-        return list(domain.iterate(value))
-    except domain.control:
-        raise
-    except Exception as error:
-        domain.leave(error)
-        raise
+        return each_alternative(domain, value, lambda each: _sequence(domain, each, kind))
+    with domain.as_python:
+        members = list(domain.iterate(value))
+    return kind(members)
 
 
 @_of(dict)
@@ -247,27 +237,20 @@ def _next(domain: Active, value: Any, *default: Any) -> Any:
     if not domain.active.whole:
         domain.give_up("next() that some runs take")
     domain.advance(value)
-    try:
+    with domain.as_python:
         return next(value, *default)
-    except domain.control:
-        raise
-    except Exception as error:
-        domain.leave(error)
-        raise
 
 
-@_of(any)
-def _any(domain: Active, value: Any) -> Any:
-    if not differs(domain.present(value)) and type(value) is not Container:
-        return apply(domain, any, (value,))
-    return domain.comprehension("any", 0, value, lambda each: True, lambda each: each, True)
+def _any_or_all(function: Any) -> Callable[..., Any]:
+    def found(domain: Active, value: Any) -> Any:
+        if not differs(domain.present(value)) and type(value) is not Container:
+            return apply(domain, function, (value,))
+        return domain.comprehension(function.__name__, 0, value, lambda each: True, lambda each: each, True)
+
+    return found
 
 
-@_of(all)
-def _all(domain: Active, value: Any) -> Any:
-    if not differs(domain.present(value)) and type(value) is not Container:
-        return apply(domain, all, (value,))
-    return domain.comprehension("all", 0, value, lambda each: True, lambda each: each, True)
+BUILTINS[any], BUILTINS[all] = _any_or_all(any), _any_or_all(all)
 
 
 @_of(sum)
@@ -277,7 +260,7 @@ def _sum(domain: Active, value: Any, start: Any = 0) -> Any:
         return apply(domain, sum, (value, start))
     if type(value) is Numbers or (type(value) is Container and type(value.content) is Numbers):
         value = Container(list(tables.members(domain, opened(value))))
-    loop, total = control.Loop(domain, value), start
+    loop, total = Loop(domain, value), start
     while loop.go():
         with loop.body():
             total = domain.put(domain.binary("add", total, loop.item()), total)
@@ -306,7 +289,7 @@ def _extreme(function: Any, name: str) -> Callable[..., Any]:
         keys = members if key is None else [domain.call(key, each) for each in members]
         best, best_key = members[0], keys[0]
         for each, own in zip(members[1:], keys[1:], strict=True):
-            branch = control.Branch(domain, domain.decided(domain.compare(name, own, best_key)))
+            branch = Branch(domain, domain.decided(domain.compare(name, own, best_key)))
             with branch.arm(True) as goes:
                 if goes:
                     best, best_key = domain.put(each, best), domain.put(own, best_key)
@@ -322,22 +305,15 @@ BUILTINS[max], BUILTINS[min] = _extreme(max, "gt"), _extreme(min, "lt")
 @_of(sorted)
 def _sorted(domain: Active, value: Any, *, key: Any = None, reverse: Any = False) -> Any:
     value = domain.present(value)
-    again = functools.partial(_sorted, domain, key=key, reverse=reverse)
     if type(value) is Alternatives and all(type(each) is Container for each in value.values):
-        return domain.each_alternative(value, again)
-    if type(value) is Container and containers.has_several(domain, value):
-        return containers.each_content(domain, value, lambda content: again(Container(content)))
+        return each_alternative(domain, value, lambda each: _sorted(domain, each, key=key, reverse=reverse))
     members = list(domain.sequence(value))
     keys = members if key is None else [domain.call(key, each) for each in members]
     if not any(map(differs, keys)):
-        if any(map(differs, members)):
+        if any(map(differs, members)) and not differs(reverse):
             order = sorted(range(len(keys)), key=lambda place: raw(keys[place]), reverse=bool(raw(reverse)))
             return Container([members[place] for place in order])
-        return apply(
-            domain,
-            lambda own, by: [own[k] for k in sorted(range(len(by)), key=by.__getitem__, reverse=bool(raw(reverse)))],
-            (Container(members), Container(list(keys))),
-        )
+        return apply(domain, _by_keys, (Container(members), Container(list(keys)), reverse))
     columns = None if differs(reverse) else _ordering(domain, keys)
     if columns is None:
         return apply(domain, _by_keys, (Container(list(members)), Container(list(keys)), reverse))
@@ -358,7 +334,7 @@ def _ordering(domain: Active, keys: list[Any]) -> list[Any] | None:
     if {type(each) for each in keys} == {str}:
         ranks = {text: rank for rank, text in enumerate(sorted(set(keys)))}
         return [np.broadcast_to(np.array([ranks[each] for each in keys]), (domain.count, len(keys)))]
-    columns = arrays.stack(domain, keys)
+    columns = numbers.stack(domain, keys)
     if columns is None or (columns.dtype.kind == "f" and np.isnan(columns[domain.active.chosen]).any()):
         return None
     return [columns]
@@ -372,7 +348,7 @@ def _by_keys(members: list[Any], keys: list[Any], reverse: Any) -> list[Any]:
 def _chosen_members(domain: Active, members: list[Any], places: Any) -> Any:
     """Return the member at a place that differs by run."""
     kinds = {signature(each) for each in map(domain.present, members)}
-    stacked = arrays.stack(domain, members) if len(kinds) == 1 and None not in kinds else None
+    stacked = numbers.stack(domain, members) if len(kinds) == 1 and None not in kinds else None
     if stacked is not None:
         ((_, _, python, _, _),) = kinds  # type: ignore[misc]
         return Numbers(np.take_along_axis(stacked, places[:, None], axis=1)[:, 0], python)
@@ -383,7 +359,7 @@ def _chosen_members(domain: Active, members: list[Any], places: Any) -> Any:
 def _isinstance(domain: Active, value: Any, kinds: Any) -> Any:
     value = domain.present(value)
     if type(value) is Alternatives:
-        return domain.each_alternative(value, lambda each: _isinstance(domain, each, kinds))
+        return each_alternative(domain, value, lambda each: _isinstance(domain, each, kinds))
     return isinstance(_typical(value), raw(kinds))
 
 
@@ -393,7 +369,7 @@ def _type(domain: Active, value: Any, *more: Any) -> Any:
         domain.give_up("type() with three arguments")
     value = domain.present(value)
     if type(value) is Alternatives:
-        return domain.each_alternative(value, lambda each: _type(domain, each))
+        return each_alternative(domain, value, lambda each: _type(domain, each))
     return type(_typical(value))
 
 
@@ -405,15 +381,9 @@ def _callable(domain: Active, value: Any) -> Any:
 def _typical(value: Any) -> Any:
     """Return a plain value of the type that a value has in every run."""
     if type(value) is Numbers:
-        if value.labels is not None:
-            import pandas as pd
-
-            return pd.Series(value.array[0], index=value.labels)
-        return value.array[0].item() if value.python else value.array[0]
+        return at(value, 0)
     if type(value) is Table:
-        import pandas as pd
-
-        return pd.DataFrame()
+        return the_pandas().DataFrame()
     if type(value) is Container:
         content = value.content.values[0] if type(value.content) is Alternatives else value.content
         return _typical(content) if type(content) in (Numbers, Table) else content
@@ -429,18 +399,17 @@ def _getattr(domain: Active, owner: Any, name: str, *default: Any) -> Any:
         return apply(domain, getattr, (owner, name, *default))
     asked: Any = domain.present(name)
     if type(asked) is Alternatives:
-        return domain.each_alternative(asked, lambda each: domain.attribute(owner, each))
+        return each_alternative(domain, asked, lambda each: domain.attribute(owner, each))
     return domain.attribute(owner, raw(asked))
 
 
 @_of(abs)
 def _abs(domain: Active, value: Any) -> Any:
     def dense(number: Any) -> Any:
-        part = arrays.operand(number)
+        part = numbers.operand(number)
         if part is None or part.dtype == bool:
             return NotImplemented
-        found = number.like(np.abs(number.array))
-        return found if found.array.ndim == 1 else Container(found)
+        return held(number.like(np.abs(number.array)))
 
     return apply(domain, abs, (value,), None, dense)
 
@@ -451,7 +420,7 @@ def _int(domain: Active, value: Any = 0, *base: Any) -> Any:
         if type(number) is not Numbers or number.array.ndim != 1:
             return NotImplemented
         own = np.where(domain.active.chosen, number.array, 0)
-        if own.dtype.kind == "f" and not (np.abs(own) < arrays.EXACT).all():
+        if own.dtype.kind == "f" and not (np.abs(own) < numbers.EXACT).all():
             return NotImplemented
         return Numbers(np.trunc(own).astype(np.int64), True)
 
@@ -474,19 +443,13 @@ def _round(domain: Active, value: Any, digits: Any = None) -> Any:
         if type(number) is not Numbers or number.array.ndim != 1 or number.array.dtype != np.float64:
             return NotImplemented
         own = np.where(domain.active.chosen, number.array, 0.0)
-        if not (np.abs(own) < arrays.EXACT).all():
+        if not (np.abs(own) < numbers.EXACT).all():
             return NotImplemented
         return Numbers(np.rint(own).astype(np.int64), True)
 
     def rounded(number: Any, places: Any) -> Any:
-        if (
-            type(number) is not Numbers
-            or number.array.ndim != 1
-            or number.array.dtype != np.float64
-            or type(places) is not int
-        ):
-            return NotImplemented
-        return tables.rounded(domain, number, places)
+        is_float = type(number) is Numbers and number.array.ndim == 1 and number.array.dtype == np.float64
+        return numbers.rounded(domain, number, places) if is_float and type(places) is int else NotImplemented
 
     args = (value,) if digits is None else (value, digits)
     return apply(domain, round, args, None, whole if digits is None else rounded)
@@ -520,16 +483,6 @@ def _reduce(domain: Active, function: Any, value: Any, *start: Any) -> Any:
     return total
 
 
-@_of(functools.partial)
-def _partial(domain: Active, function: Any, *args: Any, **keywords: Any) -> Any:
-    return functools.partial(function, *args, **keywords)
-
-
-@_of(functools.wraps)
-def _wraps(domain: Active, wrapped: Any, *args: Any, **keywords: Any) -> Any:
-    return functools.wraps(wrapped, *args, **keywords)
-
-
 @_of(functools.update_wrapper)
 def _update_wrapper(domain: Active, wrapper: Any, wrapped: Any, *args: Any, **keywords: Any) -> Any:
     if not is_rewritten(wrapper):
@@ -537,24 +490,16 @@ def _update_wrapper(domain: Active, wrapper: Any, wrapped: Any, *args: Any, **ke
     return functools.update_wrapper(wrapper, wrapped, *args, **keywords)
 
 
-def _described(kind: Any) -> None:
-    @_of(kind)
-    def made(domain: Active, *args: Any, **keywords: Any) -> Any:
-        return kind(*args, **keywords)
+for _kind in (property, classmethod, staticmethod, functools.partial, functools.wraps):
+    BUILTINS[_kind] = functools.partial(lambda kind, domain, /, *args, **keywords: kind(*args, **keywords), _kind)
 
 
-for _kind in (property, classmethod, staticmethod):
-    _described(_kind)
+def _refused(name: str) -> Callable[..., Any]:
+    return lambda domain, *args, **keywords: domain.give_up(f"{name}()")
 
 
-@_of(functools.singledispatch)
-def _singledispatch(domain: Active, function: Any) -> Any:
-    domain.give_up("singledispatch()")
-
-
-@_of(functools.partialmethod)
-def _partialmethod(domain: Active, *args: Any, **keywords: Any) -> Any:
-    domain.give_up("partialmethod()")
+BUILTINS[functools.singledispatch] = _refused("singledispatch")
+BUILTINS[functools.partialmethod] = _refused("partialmethod")
 
 
 @_of(builtins.divmod)

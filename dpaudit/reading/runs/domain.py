@@ -1,31 +1,38 @@
 """What does a function do in many runs at once, in one pass?
 
 Data are what they are; a draw is a number for each run; runs that branch differently stay in one pass under masks
-(`active`, `control`). What reads plain values alone is done once, by Python.
+(`active`). What reads plain values alone is done once, by Python.
 """
 
 from __future__ import annotations
 
+import functools
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from dpaudit.reading import dispatch, python
-from dpaudit.reading.runs import active, arrays, called, containers, joins, table_items, tables
-from dpaudit.reading.runs.applied import apply
+from dpaudit.reading import definite, dispatch, python
+from dpaudit.reading.runs import containers, joins, numbers, tables
+from dpaudit.reading.runs.active import Branch, DeadError, Frame, InOneOrder, Loop, SplitError, Trying, unbound_error
+from dpaudit.reading.runs.applied import apply, each_alternative
+from dpaudit.reading.runs.calls import Calls
 from dpaudit.reading.runs.values import (
     CONTENTS,
     UNBOUND,
     Alternatives,
+    Array,
     Container,
+    Mask,
     Member,
     Numbers,
     Table,
     Windows,
     at,
     differs,
+    held,
+    is_of_pandas,
     raw,
 )
 
@@ -33,8 +40,193 @@ MOST_KEYS = 256
 """Values of a number that is a key, or a length."""
 
 
-class Runs(called.Calls):
-    """The domain of many runs: what it does with values."""
+class Runs(Calls):
+    """The domain of many runs: names, control, and what it does with values."""
+
+    # --- names --------------------------------------------------------------------------------------------
+
+    def unbound(self) -> Any:
+        """The value of a name that has none."""
+        return UNBOUND
+
+    def bind(self, new: Any, old: Any) -> Any:
+        """The same of a name that every run binds before it reads it."""
+        return new if old is UNBOUND else self.put(new, old)
+
+    def got(self, value: Any, name: str, free: bool = False) -> Any:
+        """The value of a name that some runs may not have bound."""
+        value = self.present(value)
+        if value is UNBOUND:
+            self.leave(unbound_error(name, free))
+        if type(value) is Alternatives:
+            for code, each in enumerate(value.values):
+                if each is UNBOUND:
+                    chosen = self.active.chosen & (value.codes == code)
+                    if chosen.any():
+                        self.leave(unbound_error(name, free), chosen)
+                    return self.present(value)
+        return value
+
+    def received(self, value: Any) -> Any:
+        """``*args`` and ``**keywords`` of a call."""
+        return Container(value) if type(value) is dict else value
+
+    def named(self, function: Any, name: str) -> Any:
+        """A function within a function, by its name in the source."""
+        if isinstance(function, types.FunctionType):
+            function.__name__ = name
+            function.__qualname__ = f"{function.__qualname__.rpartition('.')[0]}.{name}".removeprefix(".")
+        return function
+
+    # --- control ------------------------------------------------------------------------------------------
+
+    def frame(self) -> Frame:
+        """A call of a function begins."""
+        return Frame(self)
+
+    def branch(self, value: Any) -> Branch:
+        """``if a``."""
+        return Branch(self, self.decided(value))
+
+    def loop(self, *through: Any) -> Loop:
+        """``for x in a``, or ``while``."""
+        return Loop(self, *through)
+
+    def in_one_order(self, value: Any) -> InOneOrder | None:
+        """Lists that differ by run as parts of one, if they are."""
+        return containers.in_one_order(self, value)
+
+    def left_to_python(
+        self, plan: tuple[Any, ...], function: Callable[..., Any], values: Callable[[], Any]
+    ) -> definite.Looped | None:
+        """``for x in y: …``, if it is left to Python as it stands."""
+        try:
+            return containers.looped(self, definite.Plan(*plan), function, values())
+        except NameError:  # of a name that has no value yet
+            return None
+
+    def left(self, error: Exception | None) -> None:
+        """Such a loop is over."""
+        if error is not None:
+            self.leave(error)
+
+    def left_value(self, done: definite.Looped) -> Any:
+        """The value of such a comprehension."""
+        return definite.PlainLoops.left_value(self, done)  # type: ignore[arg-type]
+
+    def trying(self) -> Trying:
+        """``try``."""
+        return Trying(self)
+
+    def decided(self, value: Any) -> bool | Array:
+        """Whether a value is true: for all active runs alike, or for each."""
+        value = self.present(value)
+        if type(value) is bool:
+            return value
+        if type(value) is Container and not value.plain:
+            counted = containers.base_of(value.content) or type(value.content) is Alternatives
+            value = containers.length(self, value) if counted else value.content
+        if type(value) is Numbers:
+            if value.array.ndim > 1:
+                return self.decided(apply(self, bool, (value,)))
+            truth = value.array.astype(bool)
+            count = int(np.count_nonzero(truth & self.active.chosen))
+            return True if count == self.active.count else False if count == 0 else truth
+        if type(value) is Alternatives:
+            value = each_alternative(self, value, self._one_truth)
+            return self.decided(joins.as_numbers(value, self.active))
+        found = self._one_truth(value)
+        return self.decided(found) if differs(found) else bool(found)
+
+    def _one_truth(self, value: Any) -> Any:
+        if type(value) in (Container, Numbers) and differs(value):
+            truth = self.decided(value)
+            return truth if isinstance(truth, bool) else Numbers(truth, True)
+        for name in ("__bool__", "__len__"):
+            method = dispatch.method(value, name)
+            if method is not None:
+                return self.call(bool, self.call(method))
+        if type(value) is tuple or type(value) is list:
+            return bool(value)
+        return apply(self, bool, (value,))
+
+    def truth(self, value: Any) -> bool:
+        """Whether a value is true, for Python's own control: runs that differ go apart."""
+        truth = self.decided(value)
+        if not isinstance(truth, bool):
+            raise SplitError(self.active.chosen & truth)
+        return truth
+
+    def not_(self, value: Any) -> Any:
+        """``not a``."""
+        truth = self.decided(value)
+        return (not truth) if isinstance(truth, bool) else Numbers(~truth, True)
+
+    def if_exp(self, test: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
+        """``a if c else b``."""
+        truth = self.decided(test)
+        if isinstance(truth, bool):
+            return yes() if truth else no()
+        out: Any = UNBOUND
+        entry, left = self.active, np.zeros(self.count, dtype=bool)
+        for chosen, arm in ((entry.chosen & truth, yes), (entry.chosen & ~truth, no)):
+            self.active = Mask(chosen)
+            try:
+                value = arm()
+            except DeadError:
+                continue
+            out = value if out is UNBOUND else joins.joined(self.active.chosen, value, out)
+            left |= self.active.chosen
+        self.go_on(entry, left)
+        return out
+
+    def bool_op(self, is_and: bool, *parts: Callable[[], Any]) -> Any:
+        """``a and b``, ``a or b``."""
+        value = parts[0]()
+        if len(parts) == 1:
+            return value
+        rest = functools.partial(self.bool_op, is_and, *parts[1:])
+        return self.if_exp(value, rest, lambda: value) if is_and else self.if_exp(value, lambda: value, rest)
+
+    def chain(self, left: Any, name: str, right: Callable[[], Any], *more: Any) -> Any:
+        """``a < b < c``."""
+        middle = right()
+        value = self.compare(name, left, middle)
+        return self.if_exp(value, lambda: self.chain(middle, *more), lambda: value) if more else value
+
+    def comprehension(
+        self, kind: str, width: int, through: Any, keep: Callable[..., Any], element: Callable[..., Any], last: bool
+    ) -> Any:
+        """``[e for x in y if c]``; ``any`` and ``all`` of one stop for the runs that are decided."""
+        loop, out = Loop(self, through), Container([])
+        decides = kind in ("any", "all")
+        truth: Any = kind == "all"
+        while loop.go():
+            with loop.body():
+                item = loop.item()
+                names = list(self.unpack(item, width, None)) if width else [item]
+                branch = Branch(self, self.decided(keep(*names)))
+                with branch.arm(True) as goes:
+                    if goes:
+                        value = element(*names)
+                        if decides:
+                            inner = Branch(self, self.decided(value))
+                            with inner.arm(kind == "any") as hit:
+                                if hit:
+                                    truth = self.put(kind == "any", truth)
+                                    loop.leave(True)
+                            inner.join()
+                        else:
+                            containers.method(self, out, "append" if last else "extend", (value,), {})
+                branch.join()
+        loop.end()
+        if decides:
+            return truth
+        if kind == "dict":
+            return containers.each_content(self, out, lambda pairs: self.new_dict([(False, *pair) for pair in pairs]))
+        return self.new_set(out) if kind == "set" else out
+
+    # --- values -------------------------------------------------------------------------------------------
 
     def attribute(self, owner: Any, name: str) -> Any:
         """``o.a``."""
@@ -45,23 +237,18 @@ class Runs(called.Calls):
                 if callable(getattr(type(at(owner, int(self.active.places[0]))), name, None)):
                     return Member(owner, name)
                 return apply(self, lambda own: getattr(own, name), (owner,))
-            return self.each_alternative(owner, lambda each: self.attribute(each, name))
+            return each_alternative(self, owner, lambda each: self.attribute(each, name))
         if kind in (Container, Numbers, Table):
-            return table_items.attribute(self, owner, name)
+            return tables.attribute(self, owner, name)
         if kind is Windows:
             return Member(owner, name)
         if owner is UNBOUND:
-            self.leave(active.unbound_error("a name"))
+            self.leave(unbound_error("a name"))
         if dispatch.computed(owner, name) is not None:
             self.give_up(f".{name}, a cached property")
-        try:
+        with self.as_python:
             found = super().attribute(owner, name)
-        except self.control:
-            raise
-        except Exception as error:
-            self.leave(error)
-            raise
-        if not joins.is_of_pandas(kind):
+        if not is_of_pandas(kind):
             return found
         if isinstance(found, CONTENTS):
             self.give_up(f".{name} of a frame")
@@ -71,22 +258,22 @@ class Runs(called.Calls):
         """``o.a = v`` of an object that was made in this call."""
         owner = self.present(owner)
         if type(owner) is Alternatives:
-            self.each_alternative(owner, lambda each: self.set_attribute(each, name, value))
+            each_alternative(self, owner, lambda each: self.set_attribute(each, name, value))
             return
         if type(owner) in (Container, Table):
-            table_items.set_attribute(self, owner, name, value)
+            tables.set_attribute(self, owner, name, value)
             return
         method, setter = dispatch.method(owner, "__setattr__"), dispatch.setter(owner, name)
         if method is not None or setter is not None:
             self.call(method, name, value) if method is not None else self.call(setter, owner, value)
             return
-        if id(owner) not in self._made or has_setter(type(owner), name):
+        found = dispatch.in_class(type(owner), name)
+        kept_elsewhere = hasattr(type(found), "__set__") and type(found) is not types.MemberDescriptorType
+        if id(owner) not in self.own_objects or kept_elsewhere:
             self.give_up(f"an assignment to .{name} of something that was not made in this call")
         old = owner.__dict__.get(name, UNBOUND) if hasattr(owner, "__dict__") else getattr(owner, name, UNBOUND)
-        try:
+        with self.as_python:
             setattr(owner, name, self.put(value, old))
-        except Exception as error:
-            self.leave(error)
 
     def delete_attribute(self, owner: Any, name: str) -> None:
         """``del o.a``."""
@@ -103,7 +290,7 @@ class Runs(called.Calls):
     def member(self, owner: Any, place: int) -> Any:
         """The item of a loop."""
         if type(owner) is Alternatives:
-            return self.each_alternative(owner, lambda each: self.member(each, place))
+            return each_alternative(self, owner, lambda each: self.member(each, place))
         if type(owner) is Container:
             content = owner.content
             if type(content) is Alternatives:
@@ -112,7 +299,7 @@ class Runs(called.Calls):
                 return content[place]
             return list(self._shown_members(owner, content))[place]
         if type(owner) is Numbers and owner.labels is None:
-            return tables.row(owner, place)
+            return held(Numbers(owner.array[:, place]))
         members = list(self.sequence(owner))
         return members[place]
 
@@ -125,7 +312,7 @@ class Runs(called.Calls):
 
     def members(self, content: Any) -> Iterable[Any]:
         """The members of what a container holds."""
-        if type(content) in (Numbers, Table) or joins.is_of_pandas(type(content)):
+        if type(content) in (Numbers, Table) or is_of_pandas(type(content)):
             return tables.members(self, content)
         return content  # type: ignore[no-any-return]
 
@@ -136,14 +323,14 @@ class Runs(called.Calls):
         if method is not None:
             self.call(method, key, value)
         elif type(owner) is Alternatives:
-            self.each_alternative(owner, lambda each: self.set_item(each, key, value))
+            each_alternative(self, owner, lambda each: self.set_item(each, key, value))
         elif type(owner) is Container:
-            if containers.base_within(owner) is not None:
+            if containers.base_of(containers.first_within(owner)) is not None:
                 containers.set_item(self, owner, key, value)
             else:
-                table_items.set_item(self, owner, key, value)
-        elif type(owner) is table_items.Located:
-            owner.assign(key, value)
+                tables.set_item(self, owner, key, value)
+        elif type(owner) is tables.Located:
+            tables.set_located(self, owner, key, value)
         else:
             self.give_up(f"an assignment into a {type(owner).__name__} that was not made in this call")
 
@@ -162,22 +349,15 @@ class Runs(called.Calls):
             if value is not NotImplemented:
                 return value
         if type(left) is Container or type(right) is Container:
-            found = self._lists(name, left, right)
+            parts = [each.content if type(each) is Container else each for each in (left, right)]
+            if name == "add" and all(type(each) is list for each in parts):
+                return Container(parts[0] + parts[1])
+            if name == "mul" and type(parts[0]) is list and type(parts[1]) is int:
+                return Container(parts[0] * parts[1])
+            found = tables.binary(self, name, left, right)
             if found is not NotImplemented:
                 return found
-            found = table_items.binary(self, name, left, right)
-            if found is not NotImplemented:
-                return found
-        return arrays.binary(self, name, left, right)
-
-    def _lists(self, name: str, left: Any, right: Any) -> Any:
-        """Lists that are added, or repeated."""
-        parts = [each.content if type(each) is Container else each for each in (left, right)]
-        if name == "add" and all(type(each) is list for each in parts):
-            return Container(parts[0] + parts[1])
-        if name == "mul" and type(parts[0]) is list and type(parts[1]) is int:
-            return Container(parts[0] * parts[1])
-        return NotImplemented
+        return numbers.binary(self, name, left, right)
 
     def compare(self, name: str, left: Any, right: Any) -> Any:
         """``a < b``, ``a is b``, ``a in b``."""
@@ -196,9 +376,9 @@ class Runs(called.Calls):
 
     def _is(self, yes: bool, left: Any, right: Any) -> Any:
         if type(left) is Alternatives:
-            return self.each_alternative(left, lambda each: self._is(yes, each, right))
+            return each_alternative(self, left, lambda each: self._is(yes, each, right))
         if type(right) is Alternatives:
-            return self.each_alternative(right, lambda each: self._is(yes, left, each))
+            return each_alternative(self, right, lambda each: self._is(yes, left, each))
         if type(left) is Numbers or type(right) is Numbers:
             for one, other in ((left, right), (right, left)):
                 if one in (True, False) and type(other) is Numbers and other.python and other.array.dtype == bool:
@@ -212,7 +392,7 @@ class Runs(called.Calls):
         """``-a``."""
         value = self.present(value)
         method = dispatch.method(value, f"__{name}__")
-        return arrays.unary(self, name, value) if method is None else self.call(method)
+        return numbers.unary(self, name, value) if method is None else self.call(method)
 
     def inplace(self, name: str, target: Any, value: Any) -> Any:
         """``a += b``: a list, set, array or series that was made in this call changes for all who hold it."""
@@ -220,9 +400,9 @@ class Runs(called.Calls):
         if dispatch.has_own_methods(type(target)):
             return super().inplace(name, target, value)
         if type(target) is Alternatives and any(type(each) is Container for each in target.values):
-            return self.each_alternative(target, lambda each: self.inplace(name, each, value))
+            return each_alternative(self, target, lambda each: self.inplace(name, each, value))
         if type(target) is Container:
-            base = containers.base_within(target)
+            base = containers.base_of(containers.first_within(target))
             if base is list and name == "add":
                 containers.method(self, target, "extend", (value,), {})
                 return target
@@ -232,9 +412,9 @@ class Runs(called.Calls):
                 containers.method(self, target, "update", (value,), {})
                 return target
             if base is None:
-                table_items.replace(self, target, self.binary(name, target, value))
+                tables.replace(self, target, self.binary(name, target, value))
                 return target
-        elif type(target) in (list, dict, set, np.ndarray) or joins.is_of_pandas(type(target)):
+        elif type(target) in (list, dict, set, np.ndarray) or is_of_pandas(type(target)):
             self.give_up("an operator in place on something that was not made in this call")
         return self.binary(name, target, value)
 
@@ -323,10 +503,8 @@ class Runs(called.Calls):
                 if is_rest:
                     out.update(value)
                     continue
-                try:
+                with self.as_python:
                     out[raw(key)] = value
-                except TypeError as error:
-                    self.leave(error)
             return Container(out)
         made = Container({})
         for is_rest, key, value in pairs:
@@ -360,7 +538,9 @@ class Runs(called.Calls):
         manager = self.present(manager)
         if type(manager) is Alternatives:
             self.split_by(manager)
-        if type(manager) is np.errstate and _raises(manager):
+        names = ("_all", "_divide", "_over", "_under", "_invalid")
+        loud = ("raise", "call", "print", "log")
+        if type(manager) is np.errstate and any(getattr(manager, each, None) in loud for each in names):
             self.give_up("a block where NumPy raises what it warns of elsewhere")
         return super().enter(manager)
 
@@ -405,15 +585,3 @@ class _Watched:
     def __next__(self) -> Any:
         self._domain.advance(self.iterator)
         return next(self.iterator)
-
-
-def has_setter(kind: type, name: str) -> bool:
-    """Whether something other than the object keeps an attribute."""
-    found = dispatch.in_class(kind, name)
-    return hasattr(type(found), "__set__") and type(found) is not types.MemberDescriptorType
-
-
-def _raises(state: Any) -> bool:
-    """Whether a state of NumPy does anything but warn."""
-    names = ("_all", "_divide", "_over", "_under", "_invalid")
-    return any(getattr(state, name, None) in ("raise", "call", "print", "log") for name in names)

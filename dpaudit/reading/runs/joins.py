@@ -25,6 +25,8 @@ from dpaudit.reading.runs.values import (
     Table,
     identity,
     is_gone,
+    is_of_pandas,
+    series,
     signature,
 )
 
@@ -54,20 +56,12 @@ def joined(chosen: Array, new: Any, old: Any) -> Any:
         table = _joined_tables(chosen, new, old)
         if table is not None:
             return table
-    values: list[Any] = []
     known: dict[Any, int] = {}
-
-    def place(value: Any) -> int:
-        key = ("numbers", value.signature) if type(value) is Numbers else identity(value)
-        if key not in known:
-            known[key] = len(values)
-            values.append(value)
-        return known[key]
-
+    values: list[Any] = []
     out = np.zeros(len(chosen), dtype=np.int32)
     for part, runs in ((new, chosen), (old, ~chosen)):
         codes, options = (part.codes, part.values) if type(part) is Alternatives else (None, [part])
-        places = np.array([place(each) for each in options], dtype=np.int32)
+        places = np.array([_place(each, known, values) for each in options], dtype=np.int32)
         for option, where in zip(options, places, strict=True):
             base = values[where]
             if type(option) is Numbers and base is not option:  # numbers of one kind share one array
@@ -75,6 +69,14 @@ def joined(chosen: Array, new: Any, old: Any) -> Any:
                 values[where] = base.like(np.where(spread(mine_runs, option.shape), option.array, base.array))
         np.copyto(out, places[codes] if codes is not None else places[0], where=runs)
     return simplified(Alternatives(out, values))
+
+
+def _place(value: Any, known: dict[Any, int], values: list[Any]) -> int:
+    """Return where a value is among those that are known, put there now if it was not; numbers of one kind are one."""
+    place = known.setdefault(("numbers", value.signature) if type(value) is Numbers else identity(value), len(values))
+    if place == len(values):
+        values.append(value)
+    return place
 
 
 def simplified(value: Alternatives) -> Any:
@@ -142,11 +144,7 @@ def gathered(parts: Sequence[tuple[Array, Any]], count: int, fresh: bool = False
     codes = np.zeros(count, dtype=np.int32)
 
     def place(value: Any, runs: Array) -> int:
-        key = ("numbers", value.signature) if type(value) is Numbers else identity(value)
-        if key not in known:
-            known[key] = len(values)
-            values.append(value)
-        where = known[key]
+        where = _place(value, known, values)
         base = values[where]
         if type(value) is Numbers and base is not value:  # numbers of one kind share one array
             if where not in owned:
@@ -176,11 +174,6 @@ def wrapped(value: Any) -> Any:
     if kind in CONTENTS or (kind is np.ndarray and value.ndim) or is_of_pandas(kind):
         return Container(value, plain=True)
     return value
-
-
-def is_of_pandas(kind: type) -> bool:
-    """Whether this is the type of a series or frame."""
-    return kind.__name__ in ("Series", "DataFrame") and kind.__module__.startswith("pandas")
 
 
 def packed(results: list[Any], runs: Array, count: int) -> Any:
@@ -230,23 +223,16 @@ def _packed_alike(kind: type, results: list[Any], runs: Array, count: int) -> An
         if any(tuple(map(identity, each)) != keys for each in results):
             return None
         return Container({key: packed([each[key] for each in results], runs, count) for key in first})
-    if kind.__name__ == "Series" and kind.__module__.startswith("pandas"):
-        labels = first.index
-        if (
-            len(first) * count > MOST_NUMBERS
-            or first.dtype.kind not in "fiub"
-            or first.dtype.hasobject
-            or not isinstance(first.dtype, np.dtype)
-        ):
-            return None
-        if not all(
-            each.index.equals(labels) and each.dtype == first.dtype and each.name == first.name for each in results
-        ):
-            return None
-        array = np.zeros((count, len(labels)), first.dtype)
-        array[runs] = np.stack([each.to_numpy() for each in results])
-        return Container(Numbers(array, False, labels, first.name))
-    return None
+    if not is_of_pandas(kind) or kind.__name__ != "Series" or len(first) * count > MOST_NUMBERS:
+        return None
+    labels, dtype, name = first.index, first.dtype, first.name
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "fiub":
+        return None
+    if not all(each.index.equals(labels) and each.dtype == dtype and each.name == name for each in results):
+        return None
+    array = np.zeros((count, len(labels)), dtype)
+    array[runs] = np.stack([each.to_numpy() for each in results])
+    return series(array, labels, name)
 
 
 def _joined_tables(chosen: Array, new: Table, old: Table) -> Table | None:

@@ -30,8 +30,8 @@ import numpy as np
 from dpaudit.program import outcome
 from dpaudit.reading import callables, definite, dispatch, python, rewrite
 from dpaudit.reading.draws import Failed, Source, is_maker, source_of
-from dpaudit.reading.runs import applied, draw, joins, tables
-from dpaudit.reading.runs.control import DeadError, GivenUpError, SplitError
+from dpaudit.reading.runs import applied, draws, joins, tables
+from dpaudit.reading.runs.active import DeadError, GivenUpError, SplitError
 from dpaudit.reading.runs.domain import Runs
 from dpaudit.reading.runs.values import (
     Alternatives,
@@ -43,10 +43,11 @@ from dpaudit.reading.runs.values import (
     Table,
     at,
     differs,
+    held_in,
     holds_members,
-    members_of,
     raw,
-    with_attributes,
+    rebuilt,
+    the_pandas,
 )
 from dpaudit.reading.source import is_own
 
@@ -90,16 +91,11 @@ def _each(value: Any, groups: list[Array], count: int) -> Iterator[tuple[Array, 
 
 def _has_coded(value: Any) -> bool:
     """Whether a series or frame within stands in an order that differs by run."""
-    kind: Any = type(value)
-    if kind is Container:
+    if type(value) is Container:
         return not value.plain and _has_coded(value.content)
-    if kind is list or (issubclass(kind, tuple) and differs(value)):
-        return any(map(_has_coded, value))
-    if kind in (dict, OrderedDict, defaultdict):
-        return any(map(_has_coded, value.values()))
-    if holds_members(kind) and differs(value):
-        return any(map(_has_coded, members_of(value)))
-    return tables.is_coded(value) and not _is_of_texts(value)
+    if type(value) in (Numbers, Table):
+        return tables.is_coded(value) and not _is_of_texts(value)
+    return differs(value) and any(map(_has_coded, held_in(value)))
 
 
 def _is_of_texts(content: Any) -> bool:
@@ -128,7 +124,7 @@ def _settled(value: Any, mask: Mask, count: int) -> Any:
     if kind is Container:
         content = value.content
         if tables.is_coded(content) and not _is_of_texts(content):
-            return Container(tables.regroup(content, mask, count))
+            return Container(tables.regrouped(content, mask))
         if not value.plain and type(content) in (dict, Alternatives):
             content = joins.by_keys(content, mask, count)
         if type(content) is dict:
@@ -170,21 +166,14 @@ def of_runs(value: Any, runs: Array) -> Any:
         return outcome.ManyNumbers(array) if array.ndim == 1 else outcome.ManyArrays(array)
     if kind is Table:
         return _frame(value, runs)
-    if kind is list or kind is tuple:
-        return kind(of_runs(each, runs) for each in value)
     if kind in (dict, OrderedDict, defaultdict):
         return {key: of_runs(each, runs) for key, each in value.items()}
-    if issubclass(kind, tuple):
-        parts = [of_runs(each, runs) for each in tuple.__iter__(value)]
-        return kind(*parts) if hasattr(kind, "_fields") else tuple.__new__(kind, parts)
-    if holds_members(kind):
-        return with_attributes(value, lambda each: of_runs(each, runs))
+    if kind is list or issubclass(kind, tuple) or holds_members(kind):
+        return rebuilt(value, lambda each: of_runs(each, runs))
     raise TypeError(f"a {kind.__name__} that differs by run")
 
 
 def _frame(table: Table, runs: Array) -> Any:
-    import pandas as pd
-
     cells, dtypes = [], []
     for column in table.columns.values():
         if type(column) is Numbers:
@@ -192,14 +181,12 @@ def _frame(table: Table, runs: Array) -> Any:
             dtypes.append(column.array.dtype)
         elif type(column) is Coded:
             cells.append(_texts(column, runs))
-            dtypes.append(pd.Series(column.of(int(runs[0]))).dtype)
+            dtypes.append(the_pandas().Series(column.of(int(runs[0]))).dtype)
         else:
-            series = pd.Series(column)
+            series = the_pandas().Series(column)
             cells.append(series.tolist())
             dtypes.append(series.dtype)
-    return outcome.ManyFrames(
-        "DataFrame", _labels(table.index, runs), pd.Index(list(table.columns), name=table.title), None, cells, dtypes
-    )
+    return outcome.ManyFrames("DataFrame", _labels(table.index, runs), table.labels, None, cells, dtypes)
 
 
 # --- Does Python, given the draws of one run, return what was read? --------------------------------------
@@ -348,7 +335,7 @@ def make(
     """Make many runs of a function by reading it."""
     if not is_of_user(function):
         raise UnreadError("it is not written in modules of yours")
-    waiting: list[tuple[Array, draw.Recorded | None]] = [(np.arange(count), None)]
+    waiting: list[tuple[Array, draws.Recorded | None]] = [(np.arange(count), None)]
     parts: list[Part] = []
     single: dict[int, Any] = {}
     passes, checked = 0, dict[int, Any]()
@@ -359,14 +346,14 @@ def make(
         if passes > MOST_PASSES:
             raise UnreadError(f"its runs go more than {MOST_PASSES} ways that cannot be read at once")
         own, probing = seeds.spawn(2)
-        domain = Runs(len(runs), draw.Streams(np.random.SFC64(own)), draw.Streams(np.random.SFC64(probing)), recorded)
+        domain = Runs(len(runs), draws.Streams(np.random.SFC64(own)), draws.Streams(np.random.SFC64(probing)), recorded)
         try:
             found = _pass(domain, function, args, keywords)
         except SplitError as split:
             for chosen in (split.chosen, ~split.chosen):
                 lanes = np.flatnonzero(chosen)
                 if len(lanes):
-                    waiting.append((runs[lanes], draw.Recorded(domain.events, lanes, len(runs))))
+                    waiting.append((runs[lanes], draws.Recorded(domain.events, lanes, len(runs))))
             continue
         mine = [Part(runs[places], value, places, domain.count) for places, value in found if len(places)]
         for run in np.flatnonzero(domain.ejected).tolist():
@@ -433,7 +420,7 @@ def _is_of_target(error: BaseException) -> bool:
     return trace is not None and "__dpaudit__" in trace.tb_frame.f_code.co_freevars
 
 
-def tape_of(events: list[draw.Drawn], run: int) -> list[tuple[str, Any]]:
+def tape_of(events: list[draws.Drawn], run: int) -> list[tuple[str, Any]]:
     """Return what one run drew, in its order."""
     out = []
     for each in events:
@@ -451,8 +438,9 @@ def _finished(
 ) -> Any:
     """Let the function itself make a run, from the draws that it made already."""
 
-    def beyond(source: Source, own: Any, more: Any) -> Any:
-        return draw.one_draw(source, own, more, domain.streams)
+    def beyond(source: Source, own: Any, more: dict[str, Any]) -> Any:
+        more = {name: each for name, each in more.items() if name != "random_state"}
+        return domain.streams.method(source)(*own, **more)
 
     try:
         return made_by_python(Given(tape_of(domain.events, run), beyond), function, args, keywords)

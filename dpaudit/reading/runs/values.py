@@ -11,7 +11,7 @@ import sys
 import types
 import weakref
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from typing import Any
 
@@ -21,6 +21,11 @@ Array = np.ndarray[Any, Any]
 LARGE = 2**62  # integers from here on are no int64 that can be computed with
 PYTHON_NUMBERS = (int, float, bool)
 SCALARS = (int, float, bool, np.float64, np.int64, np.bool_)
+IMMUTABLE = frozenset((*SCALARS, str, bytes, types.NoneType))
+"""Types of plain values that hold no other."""
+_LEAVES = frozenset(
+    map(id, IMMUTABLE)
+)  # by identity: a metaclass of the user's may call its class equal to one of them
 
 _OF_PYTHON = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
 _EXACT = frozenset(map(np.dtype, (np.float64, np.int64, np.uint64, np.bool_)))
@@ -171,6 +176,11 @@ class Table:
     def __init__(self, columns: dict[Any, Any], index: Any, title: Any = None) -> None:
         self.columns, self.index, self.title = columns, index, title
 
+    @property
+    def labels(self) -> Any:
+        """The labels of the columns, as pandas has them."""
+        return the_pandas().Index(list(self.columns), name=self.title)
+
     def like(self, columns: dict[Any, Any], index: Any = None) -> Table:
         """Return a frame with other columns, and the same rows unless they are given."""
         return Table(columns, self.index if index is None else index, self.title)
@@ -240,6 +250,24 @@ CONTENTS = (list, dict, set, OrderedDict, defaultdict)
 """Containers of Python whose content is followed."""
 
 
+def held_in(value: Any) -> Iterable[Any]:
+    """Return what a plain value consists of, as far as it may differ by run."""
+    kind: Any = type(value)
+    if kind is list or kind is tuple or kind is set or kind is frozenset:
+        return value  # type: ignore[no-any-return]
+    if kind is dict or kind is OrderedDict or kind is defaultdict:
+        return value.values()  # type: ignore[no-any-return]
+    if kind is types.MethodType or kind is types.BuiltinMethodType:
+        return () if type(value.__self__) is types.ModuleType else (value.__self__,)
+    if kind is slice:
+        return value.start, value.stop, value.step
+    if kind is Member or kind is Windows:
+        return (value.owner,)
+    if issubclass(kind, tuple):
+        return tuple.__iter__(value)
+    return members_of(value) if holds_members(kind) else ()
+
+
 def differs(value: Any) -> bool:
     """Whether a value may differ by run, or holds one that may."""
     kind: Any = type(value)
@@ -247,26 +275,14 @@ def differs(value: Any) -> bool:
         return True
     if kind is Container:
         return not value.plain
-    if kind is list or kind is tuple or kind is set or kind is frozenset:
-        return any(map(differs, value))
-    if kind is dict or kind is OrderedDict or kind is defaultdict:
-        return any(map(differs, value.values()))
-    if kind is types.MethodType or kind is types.BuiltinMethodType:
-        return type(value.__self__) is not types.ModuleType and differs(value.__self__)
-    if kind is slice:
-        return differs(value.start) or differs(value.stop) or differs(value.step)
-    if kind is Member:
-        return differs(value.owner)
-    if issubclass(kind, tuple):
-        return any(map(differs, tuple.__iter__(value)))
-    return holds_members(kind) and any(map(differs, members_of(value)))
+    return id(kind) not in _LEAVES and any(map(differs, held_in(value)))
 
 
 _LOOKED_AT: set[int] = set()
 
 
 @cache
-def holds_members(kind: type) -> bool:
+def holds_members(kind: Any) -> bool:
     """Whether objects of a class hold what a function gave them: those of the user's classes."""
     if kind.__module__.split(".")[0] in _OTHERS or issubclass(kind, type | BaseException):
         return False
@@ -285,33 +301,25 @@ def members_of(value: Any) -> list[Any]:
         return []
     _LOOKED_AT.add(id(value))
     try:
-        return [each for each in attributes_of(value).values() if _holds_any(each)]
+        return [each for each in attributes_of(value).values() if not _is_object(each) or differs(each)]
     finally:
         _LOOKED_AT.discard(id(value))
 
 
-def _holds_any(value: Any) -> bool:
+def _is_object(value: Any) -> bool:
     kind: Any = type(value)
-    return not holds_members(kind) or differs(value)
+    return holds_members(kind)
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
     """Return the attributes of an object, in its dictionary and in its slots."""
-    out = dict(getattr(value, "__dict__", {}))
+    out: dict[str, Any] = dict(getattr(value, "__dict__", {}))
     for base in type(value).__mro__[:-1]:
         slots = vars(base).get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             if name not in ("__dict__", "__weakref__") and hasattr(value, name):
                 out[name] = getattr(value, name)
     return out
-
-
-def with_attributes(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return an object of the same class with changed attributes."""
-    new: Any = object.__new__(type(value))
-    for name, each in attributes_of(value).items():
-        object.__setattr__(new, name, change(each))
-    return new
 
 
 def raw(value: Any) -> Any:
@@ -372,59 +380,89 @@ def signature(value: Any) -> tuple[Any, ...] | None:
     return None
 
 
+def rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a value of the same kind whose parts are changed; members of a dict that are absent then are left out."""
+    kind: Any = type(value)
+    if kind is list or kind is tuple or kind is set or kind is frozenset:
+        return kind(map(change, value))
+    if kind in CONTENTS:
+        new: Any = kind(value.default_factory) if kind is defaultdict else kind()
+        for key, each in value.items():
+            own = change(each)
+            if own is not ABSENT:
+                new[key] = own
+        return new
+    if kind is slice:
+        return slice(change(value.start), change(value.stop), change(value.step))
+    if kind is types.MethodType or kind is types.BuiltinMethodType:
+        return getattr(change(value.__self__), value.__name__)
+    if issubclass(kind, tuple):
+        parts = list(map(change, tuple.__iter__(value)))
+        return kind(*parts) if hasattr(kind, "_fields") else tuple.__new__(kind, parts)
+    new = object.__new__(kind)
+    for name, each in attributes_of(value).items():
+        object.__setattr__(new, name, change(each))
+    return new
+
+
 def at(value: Any, run: int) -> Any:
     """Return the value of one run, as a plain value of its own."""
     kind: Any = type(value)
     if kind is Numbers:
         found = value.array[run]
         if value.labels is not None:
-            labels = value.labels.of(run) if type(value.labels) is Coded else value.labels
-            return _series(found.copy(), labels, value.name)
+            return the_pandas().Series(found.copy(), index=of_run(value.labels, run), name=value.name)
         return found.item() if value.python else found.copy() if value.array.ndim > 1 else found
     if kind is Alternatives:
         return at(value.values[value.codes[run]], run)
     if kind is Container:
         return at(value.content, run)
     if kind is Table:
-        import pandas as pd
-
-        columns = {label: _column(column, run) for label, column in value.columns.items()}
-        index = value.index.of(run) if type(value.index) is Coded else value.index
-        labels = list(value.columns) if value.title is None else pd.Index(list(value.columns), name=value.title)
-        return pd.DataFrame(columns, index=index, columns=labels)
-    if kind is list or kind is tuple or kind is set or kind is frozenset:
-        return kind(at(each, run) for each in value)
-    if kind is dict or kind is OrderedDict or kind is defaultdict:
-        new: Any = kind(value.default_factory) if kind is defaultdict else kind()
-        for key, each in value.items():
-            own = at(each, run)
-            if own is not ABSENT:
-                new[key] = own
-        return new
-    if kind is slice:
-        return slice(at(value.start, run), at(value.stop, run), at(value.step, run))
+        columns = {
+            label: column.array[run].copy() if type(column) is Numbers else of_run(column, run)
+            for label, column in value.columns.items()
+        }
+        labels = list(value.columns) if value.title is None else value.labels
+        return the_pandas().DataFrame(columns, index=of_run(value.index, run), columns=labels)
     if kind is Member:
         return getattr(at(value.owner, run), value.name)
     if kind is Windows:
         return at(value.owner, run).rolling(**value.how)
-    if (kind is types.MethodType or kind is types.BuiltinMethodType) and differs(value):
-        return getattr(at(value.__self__, run), value.__name__)
-    if issubclass(kind, tuple) and differs(value):
-        parts = [at(each, run) for each in tuple.__iter__(value)]
-        return kind(*parts) if hasattr(kind, "_fields") else tuple.__new__(kind, parts)
-    if holds_members(kind) and differs(value):
-        return with_attributes(value, lambda each: at(each, run))
+    if kind is slice or kind in CONTENTS or kind is tuple or kind is frozenset or differs(value):
+        return rebuilt(value, lambda each: at(each, run))
     return value
 
 
-def _column(column: Any, run: int) -> Any:
-    return column.array[run].copy() if type(column) is Numbers else column.of(run) if type(column) is Coded else column
+def of_run(values: Any, run: int) -> Any:
+    """Return labels, or a plain column, as one run has them."""
+    return values.of(run) if type(values) is Coded else values
 
 
-def _series(array: Array, labels: Any, name: Any) -> Any:
+def the_pandas() -> Any:
+    """Return pandas, which need not be there, and takes long to import."""
     import pandas as pd
 
-    return pd.Series(array, index=labels, name=name)
+    return pd
+
+
+def is_of_pandas(kind: type) -> bool:
+    """Whether this is the type of a series or frame."""
+    return kind.__name__ in ("Series", "DataFrame") and kind.__module__.startswith("pandas")
+
+
+def held(found: Numbers) -> Any:
+    """Return numbers as a value: an array or a series is held in a container."""
+    return found if found.array.ndim == 1 else Container(found)
+
+
+def series(array: Array, labels: Any, name: Any = None) -> Container:
+    """Return numbers, (runs, n), as a series of pandas with these labels."""
+    return Container(Numbers(array, False, labels, name))
+
+
+def raws(args: Iterable[Any], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call that do not differ by run, as Python knows them."""
+    return tuple(map(raw, args)), {name: raw(each) for name, each in keywords.items()}
 
 
 def is_gone(value: Any) -> bool:

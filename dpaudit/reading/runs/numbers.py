@@ -1,4 +1,4 @@
-"""Which operations on numbers do arrays do as Python and NumPy do them for one run?
+"""Which operations on numbers, and on arrays of them, do arrays of all runs do as Python and NumPy do them for one run?
 
 Each form says for which runs it would differ; these are *odd*, and are given to Python's own operation. Numbers of
 Python differ from arrays where integers grow beyond 64 bits, where something is divided by zero, and where a large
@@ -8,23 +8,32 @@ integer meets a float; numbers of NumPy do as arrays do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpaudit.reading.python import OPERATION
-from dpaudit.reading.runs import control, joins
+from dpaudit.reading.runs import joins
+from dpaudit.reading.runs.active import Active, DeadError
 from dpaudit.reading.runs.applied import apply, singly
-from dpaudit.reading.runs.values import LARGE, PYTHON_NUMBERS, Array, Coded, Container, Mask, Numbers
+from dpaudit.reading.runs.values import (
+    LARGE,
+    PYTHON_NUMBERS,
+    Array,
+    Coded,
+    Container,
+    Mask,
+    Numbers,
+    held,
+    is_of_pandas,
+)
 
-if TYPE_CHECKING:
-    from dpaudit.reading.runs.active import Active
-
-MOST_NUMBERS = joins.MOST_NUMBERS
 EXACT = 2**53  # floats hold every integer up to here
 _NEVER = frozenset(("pow", "matmul", "lshift", "rshift", "is_", "is_not", "in_", "not_in"))
 COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne"))
 _BITS = frozenset(("and_", "or_", "xor"))
+_ROUNDED = 2.0**40
+"""Numbers above this, times the power of ten, are rounded by Python itself."""
 _DTYPES = (np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_))
 
 
@@ -61,7 +70,7 @@ def operand(value: Any) -> Operand | None:
         return None if kind is int and abs(value) >= LARGE else Operand(value)
     if isinstance(value, np.generic) or kind is np.ndarray:
         return Operand(value) if value.dtype in _DTYPES else None
-    if joins.is_of_pandas(kind) and kind.__name__ == "Series":
+    if is_of_pandas(kind) and kind.__name__ == "Series":
         return Operand(value) if isinstance(value.dtype, np.dtype) and value.dtype in _DTYPES else None
     return None
 
@@ -109,14 +118,15 @@ def elementwise(
 
     def dense(*values: Any) -> Any:
         parts = [operand(each) for each in values]
-        if any(each is None for each in parts):
+        known = [each for each in parts if each is not None]
+        if len(known) < len(parts) or not any(each.runs for each in known):
             return NotImplemented
-        whole = _Operands(domain, [each for each in parts if each is not None])
+        whole = _Operands(domain, known)
         fits, labels, title = whole.labels()
         if not fits:
             return NotImplemented
         size = max((int(np.prod(each.shape, dtype=np.int64)) for each in whole.parts), default=1)
-        if size > 1 and size * domain.count > MOST_NUMBERS:
+        if size > 1 and size * domain.count > joins.MOST_NUMBERS:
             return NotImplemented  # value by value, and each once
         own = python and whole.python
         arrays = whole.arrays
@@ -124,8 +134,7 @@ def elementwise(
         if own and name:
             odd = _odd(name, arrays, whole.active)
             if name not in COMPARISONS and not (name in _BITS and all(each.dtype == bool for each in whole.parts)):
-                arrays = [each.astype(np.int64) if _is_bool(each) else each for each in arrays]
-                arrays = [int(each) if isinstance(each, bool) else each for each in arrays]
+                arrays = [_whole_truths(each) for each in arrays]
         with np.errstate(all="ignore"):
             try:
                 found = function(*arrays)
@@ -141,28 +150,40 @@ def elementwise(
                 every[whole.few.places] = odd
                 odd = every
         value: Any = Numbers(found, own, labels, title)
-        domain.notice(name, whole)
+        if name in COMPARISONS and whole.scalar:
+            _notice(domain, whole)
         if odd is not None and odd.any():
             value = repaired(domain, odd, function, values, value)
-        return value if found.ndim == 1 or type(value) is not Numbers else Container(value)
+        return held(value) if type(value) is Numbers else value
 
     return dense
+
+
+def _notice(domain: Active, operands: _Operands) -> None:
+    """Keep the runs for which a comparison is nearest."""
+    left, right = operands.arrays
+    with np.errstate(all="ignore"):
+        far = np.abs(np.subtract(left, right, dtype=np.float64))
+    if not isinstance(far, np.ndarray) or far.ndim != 1 or not far.size or len(domain.witnesses) >= 256:
+        return
+    nearest = int(np.where(operands.active & np.isfinite(far), far, np.inf).argmin())
+    domain.witness(nearest if operands.few is None else operands.few.places[nearest])
 
 
 def repaired(domain: Active, odd: Array, function: Callable[..., Any], values: tuple[Any, ...], value: Any) -> Any:
     """Return a value in which the odd runs have what Python's own operation gives them."""
     entry = domain.active
-    domain.let(Mask(entry.chosen & odd))
+    domain.active = Mask(entry.chosen & odd)
     if not domain.active.count:
-        domain.let(entry)
+        domain.active = entry
         return value
     try:
         own = singly(domain, function, values)
         left = domain.active.chosen
         value = joins.joined(left, own, value)
-    except control.DeadError:
+    except DeadError:
         left = np.zeros(domain.count, dtype=bool)
-    domain.let(Mask((entry.chosen & ~odd) | left))
+    domain.active = Mask((entry.chosen & ~odd) | left)
     domain.alive()
     return value
 
@@ -190,30 +211,29 @@ def _odd(name: str, arrays: list[Any], active: Array) -> Array | None:
         sizes = [_most(each, active) for each in arrays]
         if (sizes[0] * sizes[1] if name == "mul" else sizes[0] + sizes[1]) >= LARGE:
             with np.errstate(all="ignore"):
-                odd |= np.abs(OPERATION[name](_float(left), _float(right))) >= LARGE
+                odd |= np.abs(OPERATION[name](np.float64(left), np.float64(right))) >= LARGE
     elif name in ("truediv", "floordiv", "mod"):
         odd |= np.equal(right, 0)
         if name == "truediv":
             for each, is_whole in zip(arrays, whole, strict=True):
                 if is_whole and _most(each, active) >= EXACT:
-                    odd |= np.abs(_float(each)) >= EXACT
+                    odd |= np.abs(np.float64(each)) >= EXACT
         elif not all(whole):
             for each in arrays:
-                odd |= ~np.isfinite(_float(each))
+                odd |= ~np.isfinite(np.float64(each))
     elif name in COMPARISONS and any(whole) and not all(whole):
         for each, is_whole in zip(arrays, whole, strict=True):
             if is_whole and _most(each, active) >= EXACT:
-                odd |= np.abs(_float(each)) >= EXACT
+                odd |= np.abs(np.float64(each)) >= EXACT
     odd &= active
     return odd if odd.any() else None
 
 
-def _is_bool(array: Any) -> bool:
-    return isinstance(array, np.ndarray) and array.dtype == np.dtype(bool)
-
-
-def _float(array: Any) -> Any:
-    return array.astype(np.float64) if isinstance(array, np.ndarray) else float(array)
+def _whole_truths(array: Any) -> Any:
+    """Return numbers with truths as whole numbers, as Python counts with them."""
+    if isinstance(array, np.ndarray):
+        return array.astype(np.int64) if array.dtype == bool else array
+    return int(array) if isinstance(array, bool) else array
 
 
 def binary(domain: Active, name: str, left: Any, right: Any) -> Any:
@@ -230,30 +250,34 @@ def unary(domain: Active, name: str, value: Any) -> Any:
         if part is None or (part.python and part.dtype == bool) or (name == "invert" and part.dtype.kind == "f"):
             return NotImplemented
         found = number.like(OPERATION[name](number.array))
-        return found if found.array.ndim == 1 else Container(found)
+        return held(found)
 
     return apply(domain, OPERATION[name], (value,), None, dense)
 
 
+def rounded(domain: Active, number: Numbers, places: int) -> Any:
+    """``round(a, n)``: NumPy's rounding, and Python's own near ties, where the two differ."""
+    own = np.where(domain.active.chosen, number.array, 0.0)
+    if not -15 <= places <= 15:
+        return NotImplemented
+    found = number.like(np.round(own, places))
+    if not number.python:
+        return found  # as NumPy's own numbers are rounded
+    with np.errstate(all="ignore"):
+        scaled = np.abs(own) * 10.0**places
+        near = np.abs(np.mod(scaled, 1.0) - 0.5) < 1e-6
+        odd = (near | ~(scaled < _ROUNDED)) & domain.active.chosen
+    if not odd.any():
+        return found
+    return repaired(domain, odd, lambda value: round(value, places), (number,), found)
+
+
 # --- functions of NumPy -----------------------------------------------------------------------------------
 
-_OF_LAST_AXIS = (
-    "sum",
-    "mean",
-    "max",
-    "min",
-    "amax",
-    "amin",
-    "argmax",
-    "argmin",
-    "prod",
-    "any",
-    "all",
-    "std",
-    "var",
-    "median",
-)
-_ALONG_LAST_AXIS = ("cumsum", "cumprod", "sort", "argsort")
+_OF_LAST_AXIS = frozenset((
+    "sum", "mean", "max", "min", "amax", "amin", "argmax", "argmin", "prod", "any", "all", "std", "var", "median",
+    "cumsum", "cumprod", "sort", "argsort",
+))  # fmt: skip
 _BY_ELEMENT = ("clip", "where", "round", "around", "nan_to_num", "rint", "real")
 _STACKED = ("solve", "inv", "det", "eigh", "eigvalsh", "pinv", "cholesky")
 
@@ -269,8 +293,8 @@ def function_of_arrays(domain: Active, function: Any, keywords: dict[str, Any]) 
     module: str = getattr(function, "__module__", "") or ""
     if not module.startswith("numpy"):
         return None
-    if name in (*_OF_LAST_AXIS, *_ALONG_LAST_AXIS) and not keywords:
-        return _along(getattr(np, name))
+    if name in _OF_LAST_AXIS and not keywords:
+        return lambda *values: along_last_axis(name, *values) if len(values) == 1 else NotImplemented
     if name in _BY_ELEMENT and getattr(np, name, None) is function and not keywords:
         by_element: Callable[..., Any] = getattr(np, name)
         return elementwise(domain, by_element, python=False)
@@ -283,19 +307,11 @@ def function_of_arrays(domain: Active, function: Any, keywords: dict[str, Any]) 
     return None
 
 
-def _along(function: Callable[..., Any]) -> Callable[..., Any]:
-    def dense(*values: Any) -> Any:
-        if (
-            len(values) != 1
-            or type(values[0]) is not Numbers
-            or values[0].array.ndim != 2
-            or values[0].labels is not None
-        ):
-            return NotImplemented
-        found = function(values[0].array, axis=-1)
-        return Numbers(found) if found.ndim == 1 else Container(Numbers(found))
-
-    return dense
+def along_last_axis(name: str, value: Any) -> Any:
+    """Return what a function of NumPy makes of a row of numbers without labels; else NotImplemented."""
+    if name not in _OF_LAST_AXIS or type(value) is not Numbers or value.array.ndim != 2 or value.labels is not None:
+        return NotImplemented
+    return held(Numbers(getattr(np, name)(value.array, axis=-1)))
 
 
 def _stacked(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -316,7 +332,7 @@ def _stacked(function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(found, tuple):
             parts: list[Any] = [Container(Numbers(np.asarray(each))) for each in found]
             return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
-        return Numbers(found) if found.ndim == 1 else Container(Numbers(found))
+        return held(Numbers(found))
 
     return dense
 

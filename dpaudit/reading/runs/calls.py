@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import random
 import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from dpaudit.reading import callables, definite, dispatch, draws, python, rewrite, seeded
+from dpaudit.reading import callables, definite, dispatch, draws, python, rewrite
 from dpaudit.reading.callables import Effect, effect_of
-from dpaudit.reading.runs import active, arrays, builtin_calls, containers, control, draw, joins, table_methods, tables
-from dpaudit.reading.runs.applied import apply, each_group, plainly
+from dpaudit.reading.runs import builtin_calls, containers, numbers, table_methods, tables
+from dpaudit.reading.runs.active import DeadError, Generating, SplitError, unbound_error
+from dpaudit.reading.runs.applied import apply, apply_method, call_method, each_alternative, plainly
+from dpaudit.reading.runs.draws import Drawing
 from dpaudit.reading.runs.masked import Masked
 from dpaudit.reading.runs.values import (
     UNBOUND,
@@ -27,6 +28,7 @@ from dpaudit.reading.runs.values import (
     Table,
     Windows,
     differs,
+    is_of_pandas,
     raw,
 )
 from dpaudit.reading.source import is_own, rewritten
@@ -51,12 +53,8 @@ _OF_PANDAS = {
 _MARK = 2.0**52
 
 
-class Calls(active.Active):
+class Calls(Drawing):
     """The calls of many runs."""
-
-    @functools.cached_property
-    def _seeded(self) -> seeded.Seeded:
-        return seeded.seeded_by(self._twins)
 
     def twin(self, function: types.FunctionType) -> types.FunctionType:
         """Return a user's function rewritten with control under masks; where that has no form, with Python's own."""
@@ -86,16 +84,16 @@ class Calls(active.Active):
         elif kind is Alternatives:
             title = self._title_of_all(function)
             if title is not None:
-                return self._of_library(_calling, title, (function, *args), keywords)
-            return self.each_alternative(function, lambda each: self.call(each, *args, **keywords))
+                return self.of_library(_call, title, (function, *args), keywords)
+            return each_alternative(self, function, lambda each: self.call(each, *args, **keywords))
         elif function is UNBOUND:
-            self.leave(active.unbound_error("a function"))
+            self.leave(unbound_error("a function"))
         return self._bearing(super().call(function, *args, **keywords))
 
     def _bearing(self, made: Any) -> Any:
         """Return what a call made; an iterator is of this call."""
         if hasattr(type(made), "__next__"):
-            self._born[id(made)] = made
+            self.own_iterators[id(made)] = made
         return made
 
     def _entered(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -104,7 +102,7 @@ class Calls(active.Active):
             self.closes and "__dpaudit_frame__" not in function.__code__.co_varnames
         )
         if function.__code__.co_flags & inspect.CO_GENERATOR:
-            return active.Generating(self, function(*args, **keywords))
+            return Generating(self, function(*args, **keywords))
         if closes == self.closes:
             return function(*args, **keywords)
         before, self.closes = self.closes, closes
@@ -128,7 +126,7 @@ class Calls(active.Active):
         self.leaving.append(mine)
         try:
             value = function(*args, **keywords)
-        except control.DeadError:
+        except DeadError:
             if not mine:
                 raise
             value = None
@@ -136,11 +134,11 @@ class Calls(active.Active):
             self.leaving.pop()
         if mine:
             self.closes = before
-            self.let(entry)
+            self.active = entry
             chosen, error = mine[0]
             if np.array_equal(chosen, entry.chosen):
                 raise error
-            raise control.SplitError(chosen)
+            raise SplitError(chosen)
         return value
 
     def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -152,24 +150,23 @@ class Calls(active.Active):
             self.give_up(f"{getattr(function, '__qualname__', 'seed')}: what is seeded is no noise")
         source = draws.source_of(function)
         if source is not None:
-            if source.owner is not None and id(source.owner) in self._fixed:
-                return self._of_fixed(function, args, keywords)
-            place = "its random_state" if source.has_own_state else self._seeded.place(source)
-            if place:
-                self.give_up(f"noise that is the same in every process: seeded by {place}, before it is called")
-            return self.drawn(source, args, keywords)
+            return self.drawn(source, function, args, keywords)
         if draws.is_maker(function):
-            return self._maker(function, args, keywords)
+            return self.generator(function, args, keywords)
         if type(function) is types.FunctionType and function.__code__ is python.OF_CONTEXTLIB:
-            return self._managed(function, args, keywords)
+            wrapped = getattr(function, "__wrapped__", None)
+            if not self.closes or not is_own(wrapped):
+                self.give_up(f"{_title(function)}, a manager")
+            return contextlib.contextmanager(functools.partial(self.call, wrapped))(*args, **keywords)
         if not differs((args, tuple(keywords.values()))) and callables.makes(function, args, keywords):
             return plainly(self, function, args, keywords)
         title = callables.title_of(function)
         if title is not None:
-            return self._of_library(function, title, args, keywords)
+            return self.of_library(function, title, args, keywords)
         bound = getattr(function, "__self__", None)
-        if type(bound) is active.Generating:
-            return self._made_really(function, args, keywords)
+        if type(bound) is Generating:
+            with self.as_python:
+                return function(*args, **keywords)
         if bound is not None and type(bound) is not types.ModuleType and not isinstance(bound, type):
             return self._method(bound, function.__name__, args, keywords, function)
         return self._function(function, args, keywords)
@@ -178,33 +175,24 @@ class Calls(active.Active):
         """Return arguments with a list in place of an iterator, whose members may differ by run."""
         if not any(hasattr(type(each), "__next__") for each in args):
             return args
-        if getattr(function, "__module__", "") == "itertools" and any(type(each) is active.Generating for each in args):
+        if getattr(function, "__module__", "") == "itertools" and any(type(each) is Generating for each in args):
             self.give_up(f"{_title(function)} of a generator")
         return tuple(Container(list(self.iterate(each))) if hasattr(type(each), "__next__") else each for each in args)
-
-    def _managed(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """A manager that ``contextlib.contextmanager`` makes of a user's generator."""
-        wrapped = getattr(function, "__wrapped__", None)
-        if not self.closes or not is_own(wrapped):
-            self.give_up(f"{_title(function)}, a manager")
-        return contextlib.contextmanager(functools.partial(self.call, wrapped))(*args, **keywords)
 
     def _function(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         effect = effect_of(function)
         if effect is Effect.SILENT:
             return None
         if is_bare(function) or is_plain_dataclass(function):
-            made = self._made_really(function, args, keywords)
-            self._made[id(made)] = made
-            return made
-        args, keywords = self.callbacks(function, args, keywords)
+            return self._made_really(function, args, keywords)
+        args, keywords = self.callbacks(args, keywords)
         args = self._gone_through(function, args)
-        if effect is Effect.PURE and not self._draws_within((args, keywords)):
+        if effect is Effect.PURE and not _draws_within(args, keywords):
             if keywords.get("out") is not None or (type(function) is np.ufunc and len(args) > function.nin):
                 self.give_up(f"{_title(function)} with out=")
             made = tables.made(self, function, args, keywords)
             if made is NotImplemented:
-                made = apply(self, function, args, keywords, arrays.function_of_arrays(self, function, keywords))
+                made = apply(self, function, args, keywords, numbers.function_of_arrays(self, function, keywords))
             return self.shown(getattr(function, "__name__", ""), args, made)
         if effect is Effect.ONCE and not differs((args, tuple(keywords.values()))):
             return plainly(self, function, args, keywords)
@@ -212,22 +200,13 @@ class Calls(active.Active):
             self.give_up(f"{getattr(function, '__name__', function)}(), which changes its argument")
         self.give_up(f"{_title(function)}, which may draw, or remember something, by itself")
 
-    def _draws_within(self, value: Any) -> bool:
-        """Whether a generator is handed on."""
-        args, keywords = value
-        return any(
-            isinstance(each, np.random.Generator | np.random.RandomState) for each in (*args, *keywords.values())
-        )
-
-    def callbacks(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def callbacks(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return arguments whose functions a library may call: only what draws nothing, in one run at a time."""
-        if not any(map(_is_function, (*args, *keywords.values()))):
-            return args, keywords
-        made = tuple(self._callback(each) for each in args)
-        return made, {name: self._callback(each) for name, each in keywords.items()}
 
-    def _callback(self, function: Any) -> Any:
-        return _Callback(self, function) if _is_users(function) else function
+        def called(each: Any) -> Any:
+            return _Callback(self, each) if _is_users(each) else each
+
+        return tuple(map(called, args)), {name: called(each) for name, each in keywords.items()}
 
     def _title_of_all(self, owner: Alternatives, name: str = "") -> str | None:
         """Return the name of a call that is made in each run, if it is that of every object of a library."""
@@ -242,13 +221,13 @@ class Calls(active.Active):
         if type(owner) is Alternatives:
             title = self._title_of_all(owner, name)
             if title is not None:
-                return self._of_library(functools.partial(_calling_method, name), title, (owner, *args), keywords)
+                return self.of_library(functools.partial(call_method, name), title, (owner, *args), keywords)
         if self.differs_nearly_everywhere(owner) and not any(
             type(each) is Container and containers.base_of(each.content) for each in owner.values
         ):
-            return apply(self, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
+            return apply_method(self, owner, name, args, keywords)
         if type(owner) is Alternatives:
-            return self.each_alternative(owner, lambda each: self._method(each, name, args, keywords))
+            return each_alternative(self, owner, lambda each: self._method(each, name, args, keywords))
         if name in _OF_PANDAS and any(map(_is_users, (*args[:1], *keywords.values()))):
             found = self._by_users(owner, name, args, keywords)
             if found is not NotImplemented:
@@ -256,7 +235,7 @@ class Calls(active.Active):
         if (
             type(owner) is Container
             and not isinstance(owner.content, np.ndarray | Numbers | Table)
-            and not joins.is_of_pandas(type(owner.content))
+            and not is_of_pandas(type(owner.content))
         ):
             return containers.method(self, owner, name, args, keywords)
         if type(owner) in (Container, Numbers, Table, Windows):
@@ -268,10 +247,10 @@ class Calls(active.Active):
             if type(owner) in (list, dict, set, np.ndarray):
                 self.give_up(f".{name}() of something that was not made in this call")
             self.give_up(f".{name}() of a {type(owner).__name__}")
-        args, keywords = self.callbacks(bound, args, keywords)
+        args, keywords = self.callbacks(args, keywords)
         args = self._gone_through(bound, args)
-        if effect is Effect.PURE and not self._draws_within((args, keywords)):
-            return apply(self, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
+        if effect is Effect.PURE and not _draws_within(args, keywords):
+            return apply_method(self, owner, name, args, keywords)
         if not differs((owner, args, tuple(keywords.values()))) and self.active.whole and effect is Effect.ONCE:
             return plainly(self, getattr(raw(owner), name), args, keywords)
         if effect is Effect.ONCE:
@@ -302,13 +281,12 @@ class Calls(active.Active):
             returned.append(value)
             return -_MARK - len(returned) if differs(value) else raw(value)
 
-        method = functools.partial(_calling_method, name)
-        made = apply(self, method, (owner, marked, *args[1:]), keywords)
+        made = apply_method(self, owner, name, (marked, *args[1:]), keywords)
         if not any(map(differs, returned)):
             return made
         marks = [-_MARK - number if differs(value) else raw(value) for number, value in enumerate(returned, start=1)]
         made = raw(made)
-        kept = joins.is_of_pandas(type(made)) and made.ndim == 1 and made.tolist() == marks
+        kept = is_of_pandas(type(made)) and made.ndim == 1 and made.tolist() == marks
         if not kept or not all(map(_is_single, returned)):
             self.give_up(f".{name}() of a function that draws, where what it returns is not simply kept")
         return self.call(type(made), Container(returned), index=made.index, name=made.name)
@@ -334,27 +312,21 @@ class Calls(active.Active):
             self.give_up(f"{_title(kind)}, which has a __new__ of its own")
         if dispatch.in_class(kind, "__new__") is not object.__dict__["__new__"] or not is_own(init):
             if init is object.__init__ or is_plain_dataclass(kind):
-                made = self._made_really(kind, args, keywords)
-            elif is_own(init):
+                return self._made_really(kind, args, keywords)
+            if is_own(init):
                 self.give_up(f"{_title(kind)}, whose __init__ Python calls")
-            else:
-                return self._function(kind, args, keywords)
-        else:
-            made = object.__new__(kind)
-            self._made[id(made)] = made
-            self.call(init, made, *args, **keywords)
-        self._made[id(made)] = made
+            return self._function(kind, args, keywords)
+        made: Any = object.__new__(kind)
+        self.own_objects[id(made)] = made
+        self.call(init, made, *args, **keywords)
         return made
 
     def _made_really(self, kind: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Call what keeps what it is given, whatever it is: a dataclass, or a generator."""
-        try:
-            return kind(*args, **keywords)
-        except self.control:
-            raise
-        except Exception as error:
-            self.leave(error)
-            raise
+        """Make an object that keeps what it is given, whatever it is."""
+        with self.as_python:
+            made = kind(*args, **keywords)
+        self.own_objects[id(made)] = made
+        return made
 
     def _by_name(self, function: Any, owner: Any, name: Any, *rest: Any) -> Any:
         if function not in (getattr, hasattr) or (function is getattr and not rest):
@@ -366,56 +338,6 @@ class Calls(active.Active):
         if type(value) is Alternatives and any(each is UNBOUND for each in value.values):
             self.give_up(f"{function.__name__}() of what some runs have")
         return value is not UNBOUND if function is hasattr else rest[0] if value is UNBOUND else value
-
-    # --- draws --------------------------------------------------------------------------------------------
-
-    def drawn(self, source: draws.Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Return what a source draws for the active runs, or what they drew in an earlier pass."""
-        return self._next(source.title, lambda: draw.draw(self, source, args, keywords))
-
-    def _next(self, title: str, make: Callable[[], Any]) -> Any:
-        self.alive()
-        found = None if self.recorded is None else self.recorded.take(self, title)
-        if found is None:
-            return make()
-        if found is not draw.MIXED:
-            return found
-        assert self.recorded is not None
-        groups = self.recorded.groups(self.active.places)
-        return each_group(self, groups, lambda run: self._next(title, make), fresh=True)
-
-    def _of_library(self, function: Any, title: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Call a library that draws by itself, for each run."""
-        self.libraries[title] = None
-        return self._next(title, lambda: draw.called(self, title, function, args, keywords))
-
-    def _maker(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """A generator: fresh ones draw for each run, those with a fixed seed draw the same in every run."""
-        given = [*args, *keywords.values()]
-        if any(map(differs, given)):
-            self.give_up("a generator that is seeded by what differs by run")
-        if not given or given == [None]:
-            return _generator_like(function, self.streams)
-        if len(given) == 1 and isinstance(given[0], np.random.Generator):
-            return given[0]
-        if self.active.whole:
-            made = plainly(self, function, args, keywords)
-            self._fixed[id(made)] = made
-            return made
-        self.give_up("a generator with a fixed seed, which some runs make")
-
-    def _of_fixed(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        if not self.active.whole or differs((args, tuple(keywords.values()))):
-            self.give_up("a draw of a generator with a fixed seed, which some runs make")
-        return plainly(self, function, args, keywords)
-
-
-def _calling(function: Any, *args: Any, **keywords: Any) -> Any:
-    return function(*args, **keywords)
-
-
-def _calling_method(name: str, owner: Any, *args: Any, **keywords: Any) -> Any:
-    return getattr(owner, name)(*args, **keywords)
 
 
 class _Callback:
@@ -473,12 +395,17 @@ def is_plain_dataclass(kind: Any) -> bool:
 _IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
-def _is_function(value: Any) -> bool:
-    return isinstance(value, types.FunctionType | types.MethodType)
-
-
 def _is_users(value: Any) -> bool:
-    return _is_function(value) and is_own(getattr(value, "__func__", value))
+    return isinstance(value, types.FunctionType | types.MethodType) and is_own(getattr(value, "__func__", value))
+
+
+def _draws_within(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether a generator is handed on."""
+    return any(isinstance(each, np.random.Generator | np.random.RandomState) for each in (*args, *keywords.values()))
+
+
+def _call(function: Any, /, *args: Any, **keywords: Any) -> Any:
+    return function(*args, **keywords)
 
 
 def _is_single(value: Any) -> bool:
@@ -490,14 +417,6 @@ def _is_single(value: Any) -> bool:
 def _title(function: Any) -> str:
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     return f"{name or type(function).__name__}()" if module in (None, "builtins") else f"{module}.{name}()"
-
-
-def _generator_like(function: Any, streams: draw.Streams) -> Any:
-    if function is np.random.RandomState:
-        return np.random.RandomState(np.random.SFC64(int(streams.generator.integers(2**63))))
-    if isinstance(function, type) and issubclass(function, random.Random):
-        return random.Random(int(streams.generator.integers(2**63)))
-    return streams.fresh()
 
 
 _HASHED = (types.BuiltinFunctionType, type, types.FunctionType)
