@@ -92,15 +92,15 @@ __all__ = sorted({"__version__", *_MODULES, *_HOME_OF})
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        found = importlib.import_module(f"dpaudit.{_MODULES[name]}")
+        value = importlib.import_module(f"dpaudit.{_MODULES[name]}")
     elif name == "__version__":
-        found = importlib.import_module("importlib.metadata").version("dpaudit")
+        value = importlib.import_module("importlib.metadata").version("dpaudit")
     elif name in _HOME_OF:
-        found = getattr(importlib.import_module(f"dpaudit.{_HOME_OF[name]}"), name)
+        value = getattr(importlib.import_module(f"dpaudit.{_HOME_OF[name]}"), name)
     else:
         raise AttributeError(f"module 'dpaudit' has no attribute {name!r}")
-    globals()[name] = found
-    return found
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

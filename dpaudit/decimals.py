@@ -135,10 +135,10 @@ def _simple(number: Fraction, roundings: int, most: int) -> Fraction | None:
     if not number:
         return None
     room = abs(number) * roundings * _ROUNDING
-    found = _simplest(abs(number) - room, abs(number) + room)
-    if found.numerator * found.denominator > most:
+    simplest = _simplest(abs(number) - room, abs(number) + room)
+    if simplest.numerator * simplest.denominator > most:
         return None
-    return found if number > 0 else -found
+    return simplest if number > 0 else -simplest
 
 
 def _simplest(low: Fraction, high: Fraction) -> Fraction:

@@ -24,8 +24,8 @@ class InvalidRunsError(Exception):
 
 def close(word: str, known: Iterable[str]) -> str:
     """Return a question that suggests the known words closest to ``word``; empty if none is close."""
-    found = difflib.get_close_matches(word, sorted(known), n=3, cutoff=0.5)
-    return "did you mean " + " or ".join(repr(name) for name in found) + "?" if found else ""
+    similar = difflib.get_close_matches(word, sorted(known), n=3, cutoff=0.5)
+    return "did you mean " + " or ".join(repr(name) for name in similar) + "?" if similar else ""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -48,5 +48,5 @@ def refuse_unknown(name: str, given: Iterable[str], known: Iterable[str]) -> Non
     names = list(known)
     for keyword in given:
         if keyword not in names:
-            found = difflib.get_close_matches(keyword, names, n=1)
-            raise UsageError(f"{name} takes no {keyword!r}; {nearest(keyword, found or names)}")
+            similar = difflib.get_close_matches(keyword, names, n=1)
+            raise UsageError(f"{name} takes no {keyword!r}; {nearest(keyword, similar or names)}")

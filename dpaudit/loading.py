@@ -62,8 +62,8 @@ class _Finder:
     ) -> ModuleSpec | None:
         """Return the specification of a module, if it is found."""
         others = (finder for finder in sys.meta_path if finder is not cls)
-        found = (finder.find_spec(name, path, target) for finder in others)
-        spec = next((each for each in found if each is not None), None)
+        specs = (finder.find_spec(name, path, target) for finder in others)
+        spec = next((each for each in specs if each is not None), None)
         if spec is not None and type(spec.loader) is SourceFileLoader and not _is_installed(spec.loader.path):
             spec.loader = SourceAlone(spec.loader.name, spec.loader.path)
         return spec
@@ -105,7 +105,7 @@ FORMS = "a name of the catalogue (dpaudit list), 'package.module:name' or 'path/
 @lru_cache(maxsize=1)
 def _offers() -> tuple[tuple[str, Mechanism], ...]:
     """Every mechanism of every installed catalogue, with the name of the package that offers it."""
-    found = []
+    offers = []
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
         try:
             module = _installed_module(point)
@@ -115,18 +115,18 @@ def _offers() -> tuple[tuple[str, Mechanism], ...]:
                 f"cannot import the catalogue {point.name!r} (module {point.value!r}): {type(error).__name__}: "
                 f"{error}; repair or uninstall the package that offers it"
             ) from error
-        found += [(point.name, item) for item in offered if isinstance(item, Mechanism)]
-    return tuple(found)
+        offers += [(point.name, item) for item in offered if isinstance(item, Mechanism)]
+    return tuple(offers)
 
 
 @lru_cache(maxsize=1)
 def catalogue() -> dict[str, Mechanism]:
     """Return every mechanism of every installed catalogue by name; ambiguous names become ``package:name``."""
-    times = Counter(found.name for _, found in _offers())
+    times = Counter(offered.name for _, offered in _offers())
     named = {}
-    for package, found in _offers():
-        title = found.name if times[found.name] == 1 else f"{package}:{found.name}"
-        named[title] = replace(found, name=title, reference=title)
+    for package, offered in _offers():
+        title = offered.name if times[offered.name] == 1 else f"{package}:{offered.name}"
+        named[title] = replace(offered, name=title, reference=title)
     return named
 
 
@@ -149,8 +149,8 @@ def event_of(name: str, given: Mapping[str, Any]) -> Any:
 
 def _events(point: EntryPoint) -> Mapping[str, Callable[..., Any]]:
     """What a catalogue says that its entries are for accounting: its `EVENTS`, callables of parameters by name."""
-    found = getattr(_installed_module(point), "EVENTS", {})
-    return found if isinstance(found, Mapping) else {}
+    events = getattr(_installed_module(point), "EVENTS", {})
+    return events if isinstance(events, Mapping) else {}
 
 
 def _from_catalogue(target: str) -> Mechanism | None:
@@ -159,7 +159,7 @@ def _from_catalogue(target: str) -> Mechanism | None:
     if target in known:
         return known[target]
     package, _, name = target.partition(":")
-    return known.get(name) if any((package, name) == (where, found.name) for where, found in _offers()) else None
+    return known.get(name) if any((package, name) == (where, offered.name) for where, offered in _offers()) else None
 
 
 def _installed_module(point: EntryPoint) -> ModuleType:
@@ -231,46 +231,46 @@ def function_named(target: str) -> Callable[..., Any]:
     if not colon or not place or not name:
         raise UsageError(f"{target!r} names no function: write 'path/to/file.py:name' or 'package.module:name'")
     module = _from_file(place) if place.endswith(".py") else _from_module(place, name)
-    found = getattr(module, name, None)
-    if not callable(found):
+    function = getattr(module, name, None)
+    if not callable(function):
         raise UsageError(f"{place!r} has no function {name!r}; {nearest(name, _callables(vars(module)))}")
-    return found  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]
 
 
-def _mechanism_of(found: Any) -> Mechanism:
-    if isinstance(found, Mechanism):
-        return found
-    made = adapted(found) or mechanism(found)
+def _mechanism_of(target: Any) -> Mechanism:
+    if isinstance(target, Mechanism):
+        return target
+    made = adapted(target) or mechanism(target)
     assert isinstance(made, Mechanism)
     return made
 
 
 def _named(module: ModuleType, place: str, name: str) -> Mechanism:
     """Return what ``name`` (with dots, if it is in a class) refers to in a module."""
-    found: Any = module
+    target: Any = module
     for part in name.split("."):
         try:
-            found = getattr(found, part)
+            target = getattr(target, part)
         except Exception:
             offered = [known.name for package, known in _offers() if package == place]
             asked = _of_catalogue(name) or nearest(name, [*_callables(vars(module)), *offered])
             raise UsageError(f"{place!r} has no {name!r}; {asked}") from None
-    if not callable(found) and library_of(found) is None:
-        methods = _callables(vars(type(found))) if type(found).__module__ != "builtins" else []
+    if not callable(target) and library_of(target) is None:
+        methods = _callables(vars(type(target))) if type(target).__module__ != "builtins" else []
         instead = f"name a method of it, as '{place}:{name}.{methods[0]}'" if methods else f"write {SHAPES}"
-        raise UsageError(f"{name!r} in {place!r} is no function but {_told(found)}; {instead}")
-    return _mechanism_of(found)
+        raise UsageError(f"{name!r} in {place!r} is no function but {_told(target)}; {instead}")
+    return _mechanism_of(target)
 
 
-def _callables(found: Mapping[str, Any]) -> list[str]:
+def _callables(members: Mapping[str, Any]) -> list[str]:
     """The public names of callables."""
-    return [name for name, value in found.items() if callable(value) and not name.startswith("_")]
+    return [name for name, value in members.items() if callable(value) and not name.startswith("_")]
 
 
-def _told(found: Any) -> str:
+def _told(target: Any) -> str:
     """A value by its repr, or by its class if the repr only shows a memory address."""
-    shown = repr(found)
-    return f"an object of {type(found).__qualname__}" if " at 0x" in shown else shown[:60]
+    shown = repr(target)
+    return f"an object of {type(target).__qualname__}" if " at 0x" in shown else shown[:60]
 
 
 def _of_catalogue(name: str) -> str:
@@ -395,14 +395,14 @@ def _reference(made: Mechanism) -> str | None:
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if not module or not name or module == "__main__" or "<" in name or module not in sys.modules:
         return None
-    found: Any = sys.modules[module]
+    target: Any = sys.modules[module]
     for part in name.split("."):
-        found = getattr(found, part, None)
+        target = getattr(target, part, None)
     file = getattr(sys.modules[module], "__file__", None)
-    if file is None or (found.function if isinstance(found, Mechanism) else found) is not function:
+    if file is None or (target.function if isinstance(target, Mechanism) else target) is not function:
         return None
-    found = _mechanism_of(found)
-    if (found.shape, found.asked) != (made.shape, made.asked):
+    target = _mechanism_of(target)
+    if (target.shape, target.asked) != (made.shape, made.asked):
         return None
     importable = importlib.util.find_spec(module) if _top_level_known(module) else None
     if importable is not None and importable.origin == file:
@@ -460,10 +460,10 @@ def load_trusted(name: str) -> Mechanism:
         origin = _origin_of_module(place)
         if origin is None or not _is_own(origin):
             raise _refused(name, f"the module {place!r} is not under the working directory")
-    found = load(name)
-    if not _is_declared(found) and not _is_own(_file_of(found.function)):
+    loaded_mechanism = load(name)
+    if not _is_declared(loaded_mechanism) and not _is_own(_file_of(loaded_mechanism.function)):
         raise _refused(name, "the function that it leads to comes from elsewhere")
-    return found
+    return loaded_mechanism
 
 
 def _refused(name: str, why: str) -> UsageError:
@@ -504,9 +504,11 @@ def _origin_of_module(name: str) -> Path | None:
     return Path(spec.origin)
 
 
-def _is_declared(found: Mechanism) -> bool:
+def _is_declared(candidate: Mechanism) -> bool:
     """Whether it was declared as a mechanism in a module that may be run, with a claim, relation, pairs or versions."""
-    return any(said is not None for said in (found.claim, found.relation, found.pairs)) or bool(found.versions)
+    return any(said is not None for said in (candidate.claim, candidate.relation, candidate.pairs)) or bool(
+        candidate.versions
+    )
 
 
 def _file_of(function: Any) -> Path | None:

@@ -330,13 +330,13 @@ def _below(pid: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for each, parent, _ in _listed():
         children.setdefault(parent, []).append(each)
-    found: list[int] = []
+    below: list[int] = []
     waiting = [pid]
     while waiting:
         own = children.get(waiting.pop(), [])
-        found += own
+        below += own
         waiting += own
-    return found
+    return below
 
 
 def _listed() -> Iterator[tuple[int, int, int]]:
@@ -495,9 +495,9 @@ def other_question(evidence: Evidence, asked: Asked) -> str | None:
         return f"whether it is a proof is {proved}, and {not proved} was asked for"
     if not _is_called(evidence.target.name, request.target, asked.folder):
         return f"the target is {evidence.target.name!r}, and {request.target!r} was asked for"
-    for what, found, wanted in _compared(evidence, request, asked.pairs):
-        if found != wanted:
-            return f"{what} is {found!r:.80}, and {wanted!r:.80} was asked for"
+    for what, stated, wanted in _compared(evidence, request, asked.pairs):
+        if stated != wanted:
+            return f"{what} is {stated!r:.80}, and {wanted!r:.80} was asked for"
     return None
 
 
@@ -596,8 +596,8 @@ def _domain(evidence: Evidence, request: Any) -> Compared:
 
 def _sorted(domain: str | None) -> str | None:
     """Return the text of a domain with its columns in one order; options may have another than data."""
-    found = None if domain is None else read_kept(domain)
-    return kept_text(dict(sorted(found.items(), key=str))) if isinstance(found, dict) else domain
+    domain_read = None if domain is None else read_kept(domain)
+    return kept_text(dict(sorted(domain_read.items(), key=str))) if isinstance(domain_read, dict) else domain
 
 
 def _given(evidence: Evidence, request: Any) -> Compared:
@@ -624,7 +624,7 @@ _IN_OTHER_WORDS: dict[str, Callable[[Evidence, Any], Compared]] = {
 def _is_called(name: str, target: str, folder: str) -> bool:
     """Whether the target in evidence is the requested one: same file, same function."""
     place, _, own = target.rpartition(":")
-    found, _, function = name.rpartition(":")
+    file, _, function = name.rpartition(":")
     if function != own:
         return False
-    return not place.endswith(".py") or Path(found).name == (Path(folder) / place).resolve().name
+    return not place.endswith(".py") or Path(file).name == (Path(folder) / place).resolve().name

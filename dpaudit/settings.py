@@ -291,14 +291,14 @@ class _Watch:
 
 def _functions_of(modules: Iterable[types.ModuleType]) -> Functions:
     """Return the functions and classes of modules, and the methods of the classes that they define."""
-    found: Functions = {}
+    functions: Functions = {}
     for module in modules:
         known = {name: value for name, value in list(vars(module).items()) if callable(value)}
-        found[module] = {name: value for name, value in known.items() if name not in _SPARED and name[:2] != "__"}
+        functions[module] = {name: value for name, value in known.items() if name not in _SPARED and name[:2] != "__"}
         for value in known.values():
             if isinstance(value, type) and value.__module__ == module.__name__:
-                found[value] = {name: each for name, each in vars(value).items() if isinstance(each, FunctionType)}
-    return found
+                functions[value] = {name: each for name, each in vars(value).items() if isinstance(each, FunctionType)}
+    return functions
 
 
 def _own_functions() -> _Watch:
@@ -306,14 +306,14 @@ def _own_functions() -> _Watch:
     global _OWN
     modules = [each for name, each in list(sys.modules.items()) if f"{name}.".startswith(_PACKAGES)]
     if _OWN[0] != modules or not _OWN[1].holds():
-        found: Functions = {}
+        functions: Functions = {}
         for module in modules:  # of hundreds, few have changed
             size, known = _SEEN.get(module, (0, {}))
             if size != len(vars(module)) or _replaced(known):
                 known = _functions_of([module])
                 _SEEN[module] = len(vars(module)), known
-            found |= known
-        _OWN = modules, _Watch(found)
+            functions |= known
+        _OWN = modules, _Watch(functions)
     return _OWN[1]
 
 
@@ -322,17 +322,19 @@ def _pythons() -> tuple[Functions, Functions]:
 
     Functions that a notebook adds to the built-in ones are its own.
     """
-    found = _functions_of((builtins, math, json, json.encoder, json.decoder, time, datetime, struct, io, re, decimal))
+    functions = _functions_of(
+        (builtins, math, json, json.encoder, json.decoder, time, datetime, struct, io, re, decimal)
+    )
     strange: Functions = {}
-    for owner, known in found.items():
+    for owner, known in functions.items():
         for name in [name for name, value in known.items() if _is_strange(value)]:
             value = known.pop(name)
             if owner is not builtins or name in _BUILT_IN:
                 strange.setdefault(owner, {})[name] = value
-    found |= _functions_of((fractions, hashlib, itertools, functools, tempfile, np, np.linalg))
+    functions |= _functions_of((fractions, hashlib, itertools, functools, tempfile, np, np.linalg))
     for module, names in ((np.random, _RANDOM), (os, _FILES)):
-        found[module] = {name: getattr(module, name) for name in names}
-    return found, strange
+        functions[module] = {name: getattr(module, name) for name in names}
+    return functions, strange
 
 
 def _is_strange(function: Any) -> bool:
@@ -348,13 +350,13 @@ _SEEN: dict[types.ModuleType, tuple[int, Functions]] = {}
 
 
 def _replaced(functions: Functions) -> Functions:
-    found: Functions = {}
+    strange_ones: Functions = {}
     for owner, known in functions.items():
         there = vars(owner)
         strange = {name: each for name, each in known.items() if there.get(name) is not each}
         if strange:
-            found[owner] = strange
-    return found
+            strange_ones[owner] = strange
+    return strange_ones
 
 
 def _put_back(lender: _Lender | None) -> list[str]:

@@ -94,10 +94,10 @@ def written(event: Event, count: int) -> dict[str, Any]:
     mechanism = event.mechanism if isinstance(event, Sampled) else event
     if not isinstance(mechanism, Mechanism):
         raise UsageError(f"certificates know nothing of the event {event!r}")
-    found = {"mechanism": _mechanism(mechanism), "count": count}
+    described = {"mechanism": _mechanism(mechanism), "count": count}
     if isinstance(event, Sampled):
-        found["sampling"] = _sampling(event)
-    return found
+        described["sampling"] = _sampling(event)
+    return described
 
 
 def _mechanism(mechanism: Mechanism) -> dict[str, Any]:
@@ -168,23 +168,23 @@ def gaps(places: list[int]) -> list[int]:
     """Return the first place and the gaps to the next ones, equal gaps in a row as [gap, how often]… flattened."""
     if not places:
         return []
-    found = [places[0]]
+    runs = [places[0]]
     for before, after in pairwise(places):
         gap = after - before
-        if len(found) > 1 and found[-2] == gap:
-            found[-1] += 1
+        if len(runs) > 1 and runs[-2] == gap:
+            runs[-1] += 1
         else:
-            found += [gap, 1]
-    return found
+            runs += [gap, 1]
+    return runs
 
 
 def digest(blocks: Iterable[Any]) -> str:
     """Return the SHA-256 of blocks: for each its start, its mass at ∞ and its masses, as decimals with commas."""
-    found = sha256()
+    state = sha256()
     for block in blocks:
         numbers = [block.start, block.infinite, *block.poly.coeffs()]
-        found.update(",".join(map(str, numbers)).encode() + b";")
-    return "sha256:" + found.hexdigest()
+        state.update(",".join(map(str, numbers)).encode() + b";")
+    return "sha256:" + state.hexdigest()
 
 
 # --- Which pairs of distributions stand for an event, from above and from below? ---

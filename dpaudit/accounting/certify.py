@@ -146,19 +146,19 @@ def _within(events: Events, tolerance: float, certified: Callable[[Events, float
         raise UsageError(str(error)) from None
 
 
-def _one_end(found: Certified, events: Events, tolerance: float, *, up: bool) -> Certified:
+def _one_end(certified: Certified, events: Events, tolerance: float, *, up: bool) -> Certified:
     """Return one end of an interval of other noise, as one of these events."""
-    most = 1.0 if found.parameter == "delta" else math.inf
-    ends = [end for end in found.certificate["ends"] if (end["side"] == "above") == up]
-    other = {"low": "0"} if up else {"high": "1" if found.parameter == "delta" else "infinity"}
+    most = 1.0 if certified.parameter == "delta" else math.inf
+    ends = [end for end in certified.certificate["ends"] if (end["side"] == "above") == up]
+    other = {"low": "0"} if up else {"high": "1" if certified.parameter == "delta" else "infinity"}
     return replace(
-        found,
+        certified,
         events=events,
-        low=0.0 if up else found.low,
-        high=found.high if up else most,
-        certificate={**found.certificate, **other, "ends": ends},
+        low=0.0 if up else certified.low,
+        high=certified.high if up else most,
+        certificate={**certified.certificate, **other, "ends": ends},
         tolerance=tolerance,
-        curve=tuple((at, 0.0 if up else low, high if up else 1.0) for at, low, high in found.curve),
+        curve=tuple((at, 0.0 if up else low, high if up else 1.0) for at, low, high in certified.curve),
         note=closed_forms.SMALL if up else closed_forms.LARGE,
     )
 
@@ -255,15 +255,15 @@ class Account:
 
     def _expected_delta(self, epsilon: Fraction) -> float:
         """Return about ln δ at an ε. A sketch knows losses down to the δ that it is made for: it is made again."""
-        found = math.log(1e-12)
+        log_delta = math.log(1e-12)
         for _ in range(_ATTEMPTS):
-            self._open(found)
+            self._open(log_delta)
             with precision(self.bits):
-                tilt = plan.tilted(self._counted(self.main), epsilon=float(epsilon), log_delta=found)
-            before, found = found, max(min(tilt.log_delta, math.log(1e-3)), math.log(_LEAST_DELTA))
-            if abs(found - before) < _SAME_DELTA * abs(found):
+                tilt = plan.tilted(self._counted(self.main), epsilon=float(epsilon), log_delta=log_delta)
+            before, log_delta = log_delta, max(min(tilt.log_delta, math.log(1e-3)), math.log(_LEAST_DELTA))
+            if abs(log_delta - before) < _SAME_DELTA * abs(log_delta):
                 break
-        return found
+        return log_delta
 
     def expected(self, delta: Fraction) -> float:
         """Return about the ε at a δ: to choose where to look."""
@@ -295,8 +295,8 @@ class Account:
         if rho is not None:
             order = best_order(rho, **{"delta" if parameter == "epsilon" else "epsilon": at})
             with precision(_FORMULA_BITS):
-                found = order.epsilon(at) if parameter == "epsilon" else order.delta(at).min(ball(1))
-                high = decimal(found, up=True)
+                loss = order.epsilon(at) if parameter == "epsilon" else order.delta(at).min(ball(1))
+                high = decimal(loss, up=True)
             ends = [_by_order(order)]
 
         def around(epsilon: Fraction) -> tuple[Decimal, Decimal]:
@@ -610,8 +610,8 @@ def _root(square: Fraction) -> tuple[Fraction, Fraction]:
     """Return the square root between two rational numbers, which are one where it is rational."""
     top, bottom = math.isqrt(square.numerator), math.isqrt(square.denominator)
     if top * top == square.numerator and bottom * bottom == square.denominator:
-        found = Fraction(top, bottom)
-        return short(found, up=False), short(found, up=True)
+        quotient = Fraction(top, bottom)
+        return short(quotient, up=False), short(quotient, up=True)
     scale = 10 ** (_DIGITS + max(0, len(str(square.denominator)) - len(str(square.numerator))))
     floor = math.isqrt(square.numerator * scale**2 // square.denominator)
     return Fraction(floor, scale), Fraction(floor + 1, scale)

@@ -82,8 +82,8 @@ def concentrated(event: Event) -> Concentrated | None:
 def _of_pure(epsilon: Fraction) -> Fraction:
     """Return ε·tanh(ε/2), rounded up to the digits that are certified."""
     with precision(_BITS):
-        found = ball(epsilon) * (ball(epsilon) / 2).tanh()
-        return min(epsilon**2 / 2, Fraction(decimal(found, up=True)))
+        rho = ball(epsilon) * (ball(epsilon) / 2).tanh()
+        return min(epsilon**2 / 2, Fraction(decimal(rho, up=True)))
 
 
 def _claimed(block: Block) -> Concentrated | None:
@@ -109,12 +109,12 @@ def least(event: Event) -> Fraction:
     with precision(_BITS):
         if isinstance(event, Laplace):
             loss = ball(1 / event.ratio)
-            found = loss + (-loss).expm1()
+            divergence = loss + (-loss).expm1()
         else:
             law = certificate.attained(event, 0)
             assert isinstance(law, Atoms)
-            found = sum((loss * mass for loss, mass, _ in law.values()), ball(0))
-        return max(Fraction(0), Fraction(decimal(found, up=False))) if found.is_finite() else Fraction(0)
+            divergence = sum((loss * mass for loss, mass, _ in law.values()), ball(0))
+        return max(Fraction(0), Fraction(decimal(divergence, up=False))) if divergence.is_finite() else Fraction(0)
 
 
 def total(events: Events) -> Fraction | None:
@@ -151,8 +151,8 @@ class Order:
     def epsilon(self, delta: Fraction) -> Any:
         """Return ε = αρ + ln(1 − 1/α) − (ln δ + ln α)/(α − 1), or 0, as a ball."""
         alpha = ball(self.alpha)
-        found = alpha * ball(self.rho) + (-1 / alpha).log1p() - (ball(delta) * alpha).log() / (alpha - 1)
-        return found.max(ball(0))
+        bound = alpha * ball(self.rho) + (-1 / alpha).log1p() - (ball(delta) * alpha).log() / (alpha - 1)
+        return bound.max(ball(0))
 
     def delta(self, epsilon: Fraction) -> Any:
         """Return δ = e^((α − 1)(αρ − ε))·(1 − 1/α)^(α − 1)/α, as a ball."""
@@ -208,12 +208,12 @@ def delta(square: Fraction, epsilon: Fraction) -> tuple[Decimal, Decimal]:
     low, high = Decimal(0), Decimal(1)
     for bits in _MORE_AND_MORE_BITS:
         with precision(bits):
-            found = _delta(square, epsilon)
-            if found < ball(Fraction(LEAST)):
+            divergence = _delta(square, epsilon)
+            if divergence < ball(Fraction(LEAST)):
                 return Decimal(0), LEAST
-            if found > 0:
-                low, high = decimal(found, up=False), min(Decimal(1), decimal(found, up=True))
-            if found > 0 and found.upper() - found.lower() < ball(_NARROW) * found:
+            if divergence > 0:
+                low, high = decimal(divergence, up=False), min(Decimal(1), decimal(divergence, up=True))
+            if divergence > 0 and divergence.upper() - divergence.lower() < ball(_NARROW) * divergence:
                 break
     return low, high
 
@@ -246,10 +246,10 @@ def _at_most(square: Fraction, epsilon: Fraction, delta: Fraction) -> bool | Non
     """Whether δ at an ε is at most this one; None where that cannot be told."""
     for bits in _MORE_AND_MORE_BITS:
         with precision(bits):
-            found, wanted = _delta(square, epsilon), ball(delta)
-            if found <= wanted:
+            reached, wanted = _delta(square, epsilon), ball(delta)
+            if reached <= wanted:
                 return True
-            if found > wanted:
+            if reached > wanted:
                 return False
     return None
 
@@ -300,10 +300,10 @@ def with_more_noise(events: Events, most: Fraction) -> Iterator[Events]:
     """
     before = events
     for _ in range(_HALVINGS):
-        found = _each(events, lambda given, most=most: _losing(given, most))  # type: ignore[misc]
-        if found != before:
-            yield found
-        most, before = most / 2, found
+        noisier = _each(events, lambda given, most=most: _losing(given, most))  # type: ignore[misc]
+        if noisier != before:
+            yield noisier
+        most, before = most / 2, noisier
 
 
 def _losing(given: Mechanism, most: Fraction) -> Mechanism:

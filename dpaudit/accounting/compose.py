@@ -121,8 +121,8 @@ class Composition:
         else:
             poly, infinite = exact // self.unit, lower_infinite(a, b) // self.unit
         self.program.append([a.number, b.number])
-        found = MassBlock(poly, a.start + b.start, infinite, a.base + b.base, a.steps + b.steps, a.growth + b.growth)
-        return self._trimmed(replace(found, level=a.level))
+        product = MassBlock(poly, a.start + b.start, infinite, a.base + b.base, a.steps + b.steps, a.growth + b.growth)
+        return self._trimmed(replace(product, level=a.level))
 
     def _rounding(self, length: int) -> Any:
         if self._pad.length() < length:
@@ -136,26 +136,26 @@ class Composition:
         not smooth on the coarser lattices of its powers: there the power of one more is taken along instead.
         """
         bits = bin(count)[3:]
-        found, more = block, None
+        power, more = block, None
         for place, bit in enumerate(bits):
             later = pair or "1" in bits[place + 1 :]
             if more is None:
-                found = self.times(found, found)
+                power = self.times(power, power)
                 if bit == "1":
-                    found = self.times(found, block)
-                if later and self._easy(found):
-                    more = self.times(found, block)
+                    power = self.times(power, block)
+                if later and self._easy(power):
+                    more = self.times(power, block)
             else:
                 if bit == "1":
-                    found, more = self.times(found, more), self.times(more, more) if later else None
+                    power, more = self.times(power, more), self.times(more, more) if later else None
                 else:
-                    found, more = self.times(found, found), self.times(found, more) if later else None
-            found = self.eased(found)
+                    power, more = self.times(power, power), self.times(power, more) if later else None
+            power = self.eased(power)
             if more is not None:
-                found, more = self.levelled(found, self.eased(more))
+                power, more = self.levelled(power, self.eased(more))
         if pair and more is None:
-            more = self.times(found, block)
-        return found, more
+            more = self.times(power, block)
+        return power, more
 
     def last_two(self, blocks: Sequence[tuple[MassBlock, int]]) -> tuple[MassBlock, MassBlock | None]:
         """Return two factors whose product is all of it; that product, the largest, is never computed."""
@@ -165,9 +165,9 @@ class Composition:
                 return first, None
             half, more = self.power(first, count // 2, pair=count % 2 == 1)
             return (half if more is None else more), half
-        found = [self.power(block, number)[0] for block, number in blocks]
+        powers = [self.power(block, number)[0] for block, number in blocks]
         # the two shortest first
-        queue = [(block.length, block.number, self.eased(block)) for block in found]
+        queue = [(block.length, block.number, self.eased(block)) for block in powers]
         heapq.heapify(queue)
         while len(queue) > 2:
             (_, _, a), (_, _, b) = heapq.heappop(queue), heapq.heappop(queue)
@@ -266,15 +266,15 @@ class Composition:
         size = middle(self.size(block.level))
         lowest = middle(block.base) + size * block.start
         most = self._log_share + math.log(block.steps) + block.growth + math.log(self.unit)
-        found = total = 0
+        cut = total = 0
         for place in range(block.length):
             own = int(block.poly[place])
             if not own:  # trims pass over empty places
                 continue
             if total and math.log(total) + self._tilt.tilt * (lowest + size * place) > most:
                 break
-            found, total = total, total + own
-        return found
+            cut, total = total, total + own
+        return cut
 
 
 def lower_infinite(a: MassBlock, b: MassBlock) -> int:
@@ -324,16 +324,16 @@ class Tail:
         """e^(−jh) in units of 2^−bits: from above too small, from below too large."""
         bits = self._bits
         ratio = (-self._size).exp() * ball(2) ** bits
-        found = [1 << bits]
+        weights = [1 << bits]
         if self.up:
             own = int(ratio.lower().floor().unique_fmpz())
             for _ in range(count - 1):
-                found.append(found[-1] * own >> bits)
+                weights.append(weights[-1] * own >> bits)
         else:
             own = int(ratio.upper().ceil().unique_fmpz())
             for _ in range(count - 1):
-                found.append(-(-found[-1] * own >> bits))
-        return found
+                weights.append(-(-weights[-1] * own >> bits))
+        return weights
 
     @property
     def highest(self) -> float:
@@ -376,7 +376,7 @@ class Tail:
 
     def _largest(self, at: Any) -> tuple[Any, Any]:
         factor = (at - self._base).exp()
-        found = None
+        largest = None
         for n in self._places(at):
             if n >= self._length:
                 value = slope = ball(0)
@@ -384,10 +384,10 @@ class Tail:
                 a, b = self.sums(n)
                 slope = factor * ball(b) / (self._square * ball(4) ** self._bits)
                 value = ball(a) / self._square - slope
-            if found is None or value.upper() > found[0].upper():
-                found = value, slope
-        assert found is not None
-        return found[0] + self.infinite, found[1]
+            if largest is None or value.upper() > largest[0].upper():
+                largest = value, slope
+        assert largest is not None
+        return largest[0] + self.infinite, largest[1]
 
     def epsilon(self, delta: Fraction, guess: float) -> Decimal:
         """Return an ε ≥ 0 with δ(ε) ≤ delta (from above), or with δ(ε) > delta (from below), certainly.
@@ -410,10 +410,10 @@ class Tail:
         root = self._root(delta, guess)
         for pad in (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3):
             moved = max(0.0, root + (pad if self.up else -pad) * max(1.0, root))
-            found = decimal(ball(Fraction(moved)), up=self.up)
-            value = self.delta(Fraction(found))
+            epsilon = decimal(ball(Fraction(moved)), up=self.up)
+            value = self.delta(Fraction(epsilon))
             if value <= wanted if self.up else value > wanted:
-                return found
+                return epsilon
         return Decimal("Infinity") if self.up else Decimal(0)
 
     def _root(self, delta: Fraction, guess: float) -> float:
@@ -479,9 +479,9 @@ def formula(law: Continuous, at: Level) -> Enclosure:
             level = at.ball()
             if (ends := law.ends()) is not None and level >= ends[1]:
                 return Enclosure(Fraction(0), Fraction(0))
-            found = _ends(height(law, level))
-            if found.low > 0 and found.high - found.low <= found.high * _NARROW:
-                return found
+            delta = _ends(height(law, level))
+            if delta.low > 0 and delta.high - delta.low <= delta.high * _NARROW:
+                return delta
     raise UsageError("δ(ε) of this noise is too small to enclose; take a smaller ε")
 
 

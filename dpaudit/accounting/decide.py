@@ -64,16 +64,16 @@ def decide(
         return _in_epsilon(listed, claimed, tolerance, points)
     if isinstance(claimed, GaussianDP | ZeroConcentratedDP):
         # μ and ρ add up as squares and as they are; for Gaussian noise this is exact
-        found = certify_added(listed, "mu" if isinstance(claimed, GaussianDP) else "rho")
-        verdict, reason = _judged(found, claimed, "")
-        return Decision(verdict, claimed, reason, found, found.low, found.high)
+        certified = certify_added(listed, "mu" if isinstance(claimed, GaussianDP) else "rho")
+        verdict, reason = _judged(certified, claimed, "")
+        return Decision(verdict, claimed, reason, certified, certified.low, certified.high)
     raise UsageError(f"accounting decides claims of ε, (ε, δ), μ-GDP and ρ-zCDP, not {claimed}")
 
 
 def _in_epsilon(events: Events, claim: Claim, tolerance: float, points: int) -> Decision:
-    found = certify(events, delta=number_of(claim.delta), tolerance=tolerance, points=points)
-    verdict, reason = _judged(found, claim, f" at δ = {claims.number_text(claim.delta)}")
-    return Decision(verdict, claim, reason, found, found.low, found.high)
+    certified = certify(events, delta=number_of(claim.delta), tolerance=tolerance, points=points)
+    verdict, reason = _judged(certified, claim, f" at δ = {claims.number_text(claim.delta)}")
+    return Decision(verdict, claim, reason, certified, certified.low, certified.high)
 
 
 def judged(claim: Claim, low: Fraction | None, high: Fraction | None) -> str:
@@ -84,9 +84,9 @@ def judged(claim: Claim, low: Fraction | None, high: Fraction | None) -> str:
     return VIOLATED if low is None or low > claimed else INCONCLUSIVE
 
 
-def _judged(found: Certified, claim: Claim, at: str) -> tuple[str, str]:
-    verdict = judged(claim, *(number(found.certificate[end]) for end in ("low", "high")))
-    symbol, low, high, claimed = claim.symbol, found.low, found.high, claim.value
+def _judged(certified: Certified, claim: Claim, at: str) -> tuple[str, str]:
+    verdict = judged(claim, *(number(certified.certificate[end]) for end in ("low", "high")))
+    symbol, low, high, claimed = claim.symbol, certified.low, certified.high, claim.value
     if verdict == PROVED:
         return PROVED, f"{symbol} ≤ {high:.6g}{at} for all neighbours, which is within {claimed:.6g}."
     if verdict == VIOLATED:
@@ -270,15 +270,15 @@ class _Search:
 
     def _excess_above(self, value: Decimal) -> float:
         """ln of the bound from above over the claim; at most 0 where it is certainly kept."""
-        found = self._try(value)
-        excess = _log(found.high, self.claim.value)
-        return min(excess, 0.0) if found.verdict == PROVED else max(excess, 1e-12)
+        decision = self._try(value)
+        excess = _log(decision.high, self.claim.value)
+        return min(excess, 0.0) if decision.verdict == PROVED else max(excess, 1e-12)
 
     def _excess_below(self, value: Decimal) -> float:
         """ln of the bound from below over the claim; above 0 where it is certainly broken."""
-        found = self._try(value)
-        excess = _log(found.low, self.claim.value)
-        return max(excess, 1e-12) if found.verdict == VIOLATED else min(excess, 0.0)
+        decision = self._try(value)
+        excess = _log(decision.low, self.claim.value)
+        return max(excess, 1e-12) if decision.verdict == VIOLATED else min(excess, 0.0)
 
     def _try(self, value: Decimal) -> Decision:
         if value not in self.tried:
@@ -308,8 +308,8 @@ class _Search:
         value, between = self.scale.value(place), 0
         for _ in range(_TRIES):
             seen.add(value)
-            place, found = self.scale.place(value), excess(value)
-            if found <= 0:
+            place, above = self.scale.place(value), excess(value)
+            if above <= 0:
                 kept = value if kept is None or place < self.scale.place(kept) else kept
             else:
                 broken = value if broken is None or place > self.scale.place(broken) else broken
@@ -319,16 +319,16 @@ class _Search:
             else:
                 self.scale.refuse(value, kept is not None)
             if last is not None and place != last[0]:
-                slope = (found - last[1]) / (place - last[0])
+                slope = (above - last[1]) / (place - last[0])
                 self.slope = slope if _SHALLOWEST < -slope < 1 / _SHALLOWEST**2 else self.slope
-            last = place, found
+            last = place, above
             if kept is None or broken is None:
-                value = self.scale.value(place - found / self.slope + (_ASIDE if kept is None else -_ASIDE) * width)
+                value = self.scale.value(place - above / self.slope + (_ASIDE if kept is None else -_ASIDE) * width)
                 if value in seen:
                     value = self.scale.beside(value, width if kept is None else -width)
                 continue
             between += 1
-            value = self._between(place - found / self.slope, kept, broken, width)
+            value = self._between(place - above / self.slope, kept, broken, width)
             if value in seen or not between % _BISECTED or not self.claim.value:
                 value = self.scale.between(kept, broken)
         raise UsageError("the claim is not kept from some value on; does more noise, or fewer steps, lose more?")

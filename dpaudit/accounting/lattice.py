@@ -138,8 +138,8 @@ def multiple(law: LossLaw, number: int, step: LatticeStep) -> int | None:
     unit = _rational(law)
     if unit is None:
         return None
-    found = unit / step.value
-    return found.numerator if found.denominator == 1 else None
+    ratio = unit / step.value
+    return ratio.numerator if ratio.denominator == 1 else None
 
 
 def _gcd(a: Fraction, b: Fraction) -> Fraction:
@@ -239,12 +239,12 @@ class Grid:
         """Thresholds between corners, and the last at the last corner."""
         base, size = middle(self._base()), middle(self.size)
         sketch = self._tilt.sketches[self._number]
-        found = thresholds(
+        levels = thresholds(
             sketch, [base + size * node for node in nodes], [base + size * end for end in between(nodes)]
         )
         if not isinstance(self.law, LargestLaw):
-            return [*(round(FINER * (loss - base) / size) for loss in found[:-1]), FINER * nodes[-1]]
-        placed = self.law.placed(np.array([*found[:-1], size * (nodes[-1] + 1)]), self._tilt.tail)
+            return [*(round(FINER * (loss - base) / size) for loss in levels[:-1]), FINER * nodes[-1]]
+        placed = self.law.placed(np.array([*levels[:-1], size * (nodes[-1] + 1)]), self._tilt.tail)
         return [round(FINER * float(event) / size) for event in placed]
 
     def _sketch(self) -> tuple[Sketch, Any]:
@@ -260,13 +260,13 @@ class Grid:
         sketch, weights = self._sketch()
         ends = self.law.ends() if isinstance(self.law, Continuous) else None
         if ends is None or isinstance(self.law, Spliced):
-            found = indices(sketch, weights, middle(self.size), self._tilt.tilt)
+            nodes = indices(sketch, weights, middle(self.size), self._tilt.tilt)
             if isinstance(self.law, Spliced):
-                found = sorted({*found, 0})
+                nodes = sorted({*nodes, 0})
                 if ends is not None:  # one node beyond each end, for only there is nothing left
                     most = int(middle(ends[1] / self.size)) + 1
-                    found = [-most, *(node for node in found if -most < node < most), most]
-            return found
+                    nodes = [-most, *(node for node in nodes if -most < node < most), most]
+            return nodes
         last = self.whole if self.whole is not None else int(middle((ends[1] - ends[0]) / self.size)) + 1
         return list(range(last + 1))
 
@@ -277,20 +277,20 @@ class Grid:
         beyond = ball(law.infinite) + spare
         infinite = rounded_up(beyond, self.unit) if law.spare or law.infinite else 0
         if self.whole is not None:
-            found = {index * self.whole: mass for index, (_, mass, _) in zip(law.indices, values, strict=True)}
+            atoms = {index * self.whole: mass for index, (_, mass, _) in zip(law.indices, values, strict=True)}
         else:
-            found = _split(values, base, self.size)
-        return _dense({index: rounded_up(mass, self.unit) for index, mass in found.items()}, infinite, base)
+            atoms = _split(values, base, self.size)
+        return _dense({index: rounded_up(mass, self.unit) for index, mass in atoms.items()}, infinite, base)
 
     def _atoms_below(self, law: Atoms) -> Masses:
         values = law.values()
         base = values[0][0]
         infinite = rounded_down(ball(law.infinite), self.unit) if law.infinite else 0
         if self.whole is not None:
-            found = {index * self.whole: mass for index, (_, mass, _) in zip(law.indices, values, strict=True)}
+            atoms = {index * self.whole: mass for index, (_, mass, _) in zip(law.indices, values, strict=True)}
         else:
-            found = _lowered(values, base, self.size)
-        return _dense({index: rounded_down(mass, self.unit) for index, mass in found.items()}, infinite, base)
+            atoms = _lowered(values, base, self.size)
+        return _dense({index: rounded_down(mass, self.unit) for index, mass in atoms.items()}, infinite, base)
 
 
 def above(law: Continuous, nodes: list[int], base: Any, size: Any, last: int | None, unit: int) -> Masses:
@@ -320,8 +320,8 @@ def above(law: Continuous, nodes: list[int], base: Any, size: Any, last: int | N
         for i in reversed(bad[::2]):
             del nodes[i], losses[i], values[i]
     infinite = 0 if ended else rounded_up(values[-1], unit)
-    found = {node: rounded_up(mass, unit) for node, mass in zip(nodes, masses, strict=True)}
-    return Masses(*_spread(found), infinite, base, nodes)
+    atoms = {node: rounded_up(mass, unit) for node, mass in zip(nodes, masses, strict=True)}
+    return Masses(*_spread(atoms), infinite, base, nodes)
 
 
 def height(law: Continuous, loss: Any) -> Any:
@@ -360,8 +360,8 @@ def below(law: Continuous, nodes: list[int], events: list[int], base: Any, size:
             gone = i if i < len(nodes) - 1 else i - 2
             gone = min(max(gone, 0), len(events) - 2)
             del nodes[i], losses[i], events[gone], lines[gone]
-    found = {node: rounded_down(mass, unit) for node, mass in zip(nodes, masses, strict=True)}
-    return Masses(*_spread(found), 0, base, nodes, events)
+    atoms = {node: rounded_down(mass, unit) for node, mass in zip(nodes, masses, strict=True)}
+    return Masses(*_spread(atoms), 0, base, nodes, events)
 
 
 def _smaller(losses: list[Any], lines: list[tuple[Any, Any]]) -> list[Any]:
@@ -378,42 +378,42 @@ def _split(values: list[tuple[Any, Any, Any]], base: Any, size: Any) -> dict[int
     An atom that may lie a hair below the node that floating point names is moved up to it whole, which only adds loss:
     a share above 1 would leave a negative mass.
     """
-    found: dict[int, Any] = {}
+    atoms: dict[int, Any] = {}
     for loss, mass, _ in values:
         index = int(middle((loss - base) / size) // 1)
         while not loss <= base + size * (index + 1):
             index += 1
         if loss is base:
-            found[0] = mass
+            atoms[0] = mass
             continue
         low, high = base + size * index, base + size * (index + 1)
         share = (((low - loss).exp() - (low - high).exp()) / (1 - (low - high).exp())).min(ball(1))
-        found[index] = found.get(index, ball(0)) + mass * share
-        found[index + 1] = found.get(index + 1, ball(0)) + mass * (1 - share)
-    return found
+        atoms[index] = atoms.get(index, ball(0)) + mass * share
+        atoms[index + 1] = atoms.get(index + 1, ball(0)) + mass * (1 - share)
+    return atoms
 
 
 def _lowered(values: list[tuple[Any, Any, Any]], base: Any, size: Any) -> dict[int, Any]:
     """Move each atom down to the next node."""
-    found: dict[int, Any] = {}
+    atoms: dict[int, Any] = {}
     for loss, mass, _ in values:
         index = int(middle((loss - base) / size) // 1)
         while loss is not base and not base + size * index <= loss:
             index -= 1
-        found[index] = found.get(index, ball(0)) + mass
-    return found
+        atoms[index] = atoms.get(index, ball(0)) + mass
+    return atoms
 
 
-def _dense(found: dict[int, int], infinite: int, base: Any) -> Masses:
-    return Masses(*_spread(found), infinite, base)
+def _dense(atoms: dict[int, int], infinite: int, base: Any) -> Masses:
+    return Masses(*_spread(atoms), infinite, base)
 
 
-def _spread(found: dict[int, int]) -> tuple[list[int], int]:
-    if any(mass < 0 for mass in found.values()):
+def _spread(atoms: dict[int, int]) -> tuple[list[int], int]:
+    if any(mass < 0 for mass in atoms.values()):
         raise ArithmeticError("a mass is negative: the curve of the losses would not be bounded")
-    start = min(found)
-    masses = [0] * (max(found) - start + 1)
-    for index, mass in found.items():
+    start = min(atoms)
+    masses = [0] * (max(atoms) - start + 1)
+    for index, mass in atoms.items():
         masses[index - start] = mass
     return masses, start
 
@@ -512,25 +512,25 @@ def costs(masses: Floats, start: int, step: float, tilt: float, *, up: bool) -> 
     tilted = np.exp(logs - logs.max())
     whole = float(tilted.sum())
     rise, fall = math.expm1(tilt * step), math.expm1(-tilt * step)
-    found = []
+    rises_by = []
     for odd in (False, True):
         begin = 1 - (start - odd) % 2
         weights = tilted[begin::2]
         if up:
             share = 1 / (1 + math.exp(step))
-            found.append(float(weights.sum()) * (share * fall + (1 - share) * rise) / whole)
+            rises_by.append(float(weights.sum()) * (share * fall + (1 - share) * rise) / whole)
             continue
         rising = _rising(masses[begin::2], math.exp(-step))
-        found.append(-float(np.sum(weights * (rising * (rise - fall) + fall))) / whole)
-    return found[0], found[1]
+        rises_by.append(-float(np.sum(weights * (rising * (rise - fall) + fall))) / whole)
+    return rises_by[0], rises_by[1]
 
 
 def _rising(moved: Floats, partner: float) -> Floats:
     """The share of each mass that moves up."""
-    found = [0.0] * len(moved)
+    rising_shares = [0.0] * len(moved)
     above = after = 0.0
     for k, mass in enumerate(reversed(moved.tolist())):
         rises = min(mass, (after - above) * partner)
-        found[len(found) - 1 - k] = rises / mass if mass else 0.0
+        rising_shares[len(rising_shares) - 1 - k] = rises / mass if mass else 0.0
         above, after = rises, mass
-    return np.array(found)
+    return np.array(rising_shares)

@@ -46,19 +46,19 @@ def flint() -> Any:
 @contextmanager
 def precision(bits: int) -> Iterator[Any]:
     """Compute in balls of so many bits, whatever the process has set; gives python-flint."""
-    found = flint()
-    before, found.ctx.prec = found.ctx.prec, bits
+    library = flint()
+    before, library.ctx.prec = library.ctx.prec, bits
     try:
-        yield found
+        yield library
     finally:
-        found.ctx.prec = before
+        library.ctx.prec = before
 
 
 def ball(value: Fraction | int) -> Any:
     """Return a ball around an exact number."""
-    found = flint()
+    library = flint()
     number = Fraction(value)
-    return found.arb(found.fmpq(number.numerator, number.denominator))
+    return library.arb(library.fmpq(number.numerator, number.denominator))
 
 
 def middle(value: Any) -> float:
@@ -81,11 +81,11 @@ def rounded_down(value: Any, unit: int) -> int:
 
 
 def _floor(value: Any, *, down: bool = False) -> int:
-    found = value.floor().unique_fmpz()
-    if found is None:
+    floor = value.floor().unique_fmpz()
+    if floor is None:
         end = value.lower() if down else value.upper()
-        found = end.floor().unique_fmpz()
-    return int(found)
+        floor = end.floor().unique_fmpz()
+    return int(floor)
 
 
 def decimal(value: Any, *, up: bool) -> Decimal:
@@ -110,12 +110,12 @@ def outward(value: Fraction | None, *, up: bool) -> float:
     if value is None:
         return math.inf
     try:
-        found = float(value)
+        nearest = float(value)
     except OverflowError:
         return math.inf if up else sys.float_info.max
-    if up and found < value:
-        return math.nextafter(found, math.inf)
-    return math.nextafter(found, -math.inf) if not up and found > value else found
+    if up and nearest < value:
+        return math.nextafter(nearest, math.inf)
+    return math.nextafter(nearest, -math.inf) if not up and nearest > value else nearest
 
 
 # --- How is the privacy loss of one step distributed, exactly? ---
@@ -571,8 +571,8 @@ class LargestLaw(Continuous):
     def placed(self, losses: Floats, tail: float) -> Floats:
         """Return the u of the events that begin where the largest output loses so much."""
         events, own, _ = self._table(tail)
-        found = np.interp(losses, own, events)
-        beyond: Floats = found + np.maximum(losses - own[-1], 0.0) + np.minimum(losses - own[0], 0.0)
+        inside = np.interp(losses, own, events)
+        beyond: Floats = inside + np.maximum(losses - own[-1], 0.0) + np.minimum(losses - own[0], 0.0)
         return beyond
 
     def _table(self, tail: float) -> tuple[Floats, Floats, Floats]:
@@ -595,8 +595,8 @@ class LargestLaw(Continuous):
         def density(moved: int) -> Floats:  # logarithm, over that of one empty batch
             own = (2 * moved * c - moved**2) / (2 * s * s)
             other = math.log(rest) + log_ndtr((c - moved) / s) - log_ndtr(c / s)
-            found: Floats = np.logaddexp(own, other)
-            return found
+            loss: Floats = np.logaddexp(own, other)
+            return loss
 
         losses = density(2) - density(1)
         rising = np.concatenate([[True], losses[1:] > np.maximum.accumulate(losses)[:-1] + 1e-12])

@@ -79,19 +79,19 @@ def tilted(
         return k - tilt * first - math.log((tilt + 1) * (tilt * math.sqrt(2 * math.pi * second) + 1)), first
 
     def too_far(tilt: float) -> bool:
-        found, loss = at(tilt)
-        return found < guess if epsilon is None else loss > epsilon
+        reached, loss = at(tilt)
+        return reached < guess if epsilon is None else loss > epsilon
 
     low, high = (math.log(end) for end in _TILTS)
     for _ in range(50):
         mid = (low + high) / 2
         low, high = (low, mid) if too_far(math.exp(mid)) else (mid, high)
     tilt = math.exp(low)
-    found, loss = at(tilt)
+    reached, loss = at(tilt)
     weights, growth = zip(*(_weights(sketch, tilt, -guess) for sketch in sketches), strict=True)
     return Tilt(
         tilt,
-        log_delta if epsilon is None and log_delta is not None else min(found, 0.0),
+        log_delta if epsilon is None and log_delta is not None else min(reached, 0.0),
         loss if epsilon is None else epsilon,
         tuple(sketches),
         weights,
@@ -128,8 +128,8 @@ def gaps(sketch: Sketch, weights: Floats, step: float, tilt: float) -> Floats:
     low, high = -100.0, 20.0
     for _ in range(40):
         middle = (low + high) / 2
-        found = np.clip(math.exp(middle) * relative, step, widest)
-        low, high = (low, middle) if float(np.sum(weights * (found**2 - step**2))) > most else (middle, high)
+        runs = np.clip(math.exp(middle) * relative, step, widest)
+        low, high = (low, middle) if float(np.sum(weights * (runs**2 - step**2))) > most else (middle, high)
     return np.clip(math.exp(low) * relative, step, widest)
 
 
@@ -147,8 +147,8 @@ def indices(sketch: Sketch, weights: Floats, step: float, tilt: float) -> list[i
     if len(weights) != len(sketch.losses) - 1:
         return list(range(low, high + 1))
     # cells of odd width, whose middles are on the lattice: test lines at their ends meet above their middles
-    found, place, end = [low], 0, low + 0.5
-    while found[-1] < high:
+    places, place, end = [low], 0, low + 0.5
+    while places[-1] < high:
         start = end * step
         while place < len(at) - 1 and at[place] < start:
             place += 1
@@ -158,20 +158,20 @@ def indices(sketch: Sketch, weights: Floats, step: float, tilt: float) -> list[i
             allowed = min(allowed, max(float(wide[ahead]), float(at[ahead]) - start))
             ahead += 1
         width = max(1, 2 * int((allowed / step + 1) / 2) - 1)
-        found.append(int(end + width / 2))
+        places.append(int(end + width / 2))
         end += width
-    return found
+    return places
 
 
 def between(nodes: Sequence[int]) -> list[float]:
     """Return the ends of the cells of which corners are the middles, in steps; the first cell is one step wide."""
-    found = [nodes[0] + 0.5]
+    edges = [nodes[0] + 0.5]
     for before, node in pairwise(nodes):
-        after = 2 * node - found[-1]
+        after = 2 * node - edges[-1]
         if not node < after < 2 * node - before:
-            found[-1], after = (before + node) / 2, node + (node - before) / 2
-        found.append(after)
-    return found[:-1]
+            edges[-1], after = (before + node) / 2, node + (node - before) / 2
+        edges.append(after)
+    return edges[:-1]
 
 
 def thresholds(sketch: Sketch, corners: Sequence[float], ends: Sequence[float]) -> list[float]:
@@ -204,7 +204,7 @@ def thresholds(sketch: Sketch, corners: Sequence[float], ends: Sequence[float]) 
         return p, q
 
     ps, _ = below(local)
-    found = [float(loss) for loss in local]
+    levels = [float(loss) for loss in local]
     for place, corner in enumerate(corners[:-1]):
         if ps[place] < _NOISE:
             continue
@@ -214,7 +214,7 @@ def thresholds(sketch: Sketch, corners: Sequence[float], ends: Sequence[float]) 
                 f"one step loses up to {corner:,.0f}, too much to account for with sampled records; is the noise in "
                 "the units of the answers, and the sensitivity that of one record?"
             )
-        factor, (p, q) = math.exp(corner), below(found[place - 1]) if place else (0.0, 0.0)
+        factor, (p, q) = math.exp(corner), below(levels[place - 1]) if place else (0.0, 0.0)
         if p > _FEW:
             break
         low, high = corner + 0.1 * float(gap[place]), corner + 0.9 * float(gap[place])
@@ -223,12 +223,12 @@ def thresholds(sketch: Sketch, corners: Sequence[float], ends: Sequence[float]) 
             more, other = below(middle)
             over = (more - p) * (1 + _LOWER * gap[place]) - factor * (other - q) > 0
             low, high = (low, middle) if over else (middle, high)
-        found[place] = low
+        levels[place] = low
     # behind a heavy cell, a mean below its corner would take more from the next corner than that has
     steep = _slopes(sketch, nodes[1:]) * gap < _STEEP
-    for place in np.flatnonzero(steep[: len(found) - 1] & (ps[1:] > _NOISE))[::-1]:
-        found[place] = _raised(found[place], found[place + 1], float(nodes[place + 1]), float(gap[place]), below)
-    return found
+    for place in np.flatnonzero(steep[: len(levels) - 1] & (ps[1:] > _NOISE))[::-1]:
+        levels[place] = _raised(levels[place], levels[place + 1], float(nodes[place + 1]), float(gap[place]), below)
+    return levels
 
 
 def _raised(start: float, end: float, corner: float, gap: float, below: Callable[[Any], tuple[Any, Any]]) -> float:
@@ -252,6 +252,6 @@ def _slopes(sketch: Sketch, at: Floats) -> Floats:
     """How fast the logarithm of the density under P changes."""
     widths = np.diff(sketch.losses)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.gradient(np.log(sketch.masses / widths), sketch.at)
-        slopes: Floats = np.nan_to_num(np.interp(at, sketch.at, found), posinf=0.0, neginf=0.0)
+        slopes_there = np.gradient(np.log(sketch.masses / widths), sketch.at)
+        slopes: Floats = np.nan_to_num(np.interp(at, sketch.at, slopes_there), posinf=0.0, neginf=0.0)
     return slopes

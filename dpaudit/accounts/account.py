@@ -277,27 +277,27 @@ def carry_out(request: AccountRequest) -> Evidence:
     plan = plan_for(request)
     tolerance = plan.tolerance if plan.tolerance is not None else default_of(AccountRequest, "tolerance")
     events, relation = resolved(plan)
-    found: dict[tuple[str, Fraction], Certified] = {}
+    certified: dict[tuple[str, Fraction], Certified] = {}
     asked = asked_of(plan)
     for parameter, at, _ in asked:
-        if (parameter, at) in found:
+        if (parameter, at) in certified:
             continue
         if parameter in ADDED:
-            found[parameter, at] = certify_added(events, parameter)
+            certified[parameter, at] = certify_added(events, parameter)
             continue
-        drawn = any(each.curve for each in found.values())
-        found[parameter, at] = certify(
+        drawn = any(each.curve for each in certified.values())
+        certified[parameter, at] = certify(
             events,
             **{"delta" if parameter == "epsilon" else "epsilon": at},
             tolerance=tolerance,
             points=0 if drawn else POINTS,
         )
-    places = {key: place for place, key in enumerate(found)}
-    certificates = tuple(each.certificate for each in found.values())
+    places = {key: place for place, key in enumerate(certified)}
+    certificates = tuple(each.certificate for each in certified.values())
     statements = tuple(
         statement(claim, certificates[places[parameter, at]], places[parameter, at]) for parameter, at, claim in asked
     )
-    first = next((each for each in found.values() if each.curve), None)
+    first = next((each for each in certified.values() if each.curve), None)
     accounting = Accounting(
         releases=tuple(Release(str(run.event), run.steps, run.name) for run in plan.runs),
         statements=statements,
@@ -306,7 +306,7 @@ def carry_out(request: AccountRequest) -> Evidence:
         curve=None if first is None else _curve(first),
         others=() if request.alone else others_say(events, headline(statements)),
         recorded_by=plan.recorded_by,
-        note=" ".join(_noted(each, several=len(found) > 1) for each in found.values() if each.note),
+        note=" ".join(_noted(each, several=len(certified) > 1) for each in certified.values() if each.note),
     )
     evidence = concluded(
         accounting,
@@ -469,28 +469,28 @@ def calibrated(what: str, run: Callable[[str], Run], request: AccountRequest) ->
         return resolved(AccountPlan((run(str(value)),), relation=request.relation))[0]
 
     steps = what == STEPS
-    found: Calibrated | None = None
+    smallest: Calibrated | None = None
     tolerances = [request.tolerance]
     for claim in claims:
-        own = None if found is None else decide(events(found.enough), claim, tolerance=tolerances[-1])
+        own = None if smallest is None else decide(events(smallest.enough), claim, tolerance=tolerances[-1])
         if own is None or own.verdict != PROVED:
-            found = calibrate(events, claim, steps=steps)
-            own = found.decision
+            smallest = calibrate(events, claim, steps=steps)
+            own = smallest.decision
         if own.certified is not None:
             tolerances.append(own.certified.tolerance)
-    assert found is not None
-    plan = AccountPlan((run(f"{found.enough:f}"),))
-    return replace(request, events=plan, tolerance=min(tolerances)), _told(found, what)
+    assert smallest is not None
+    plan = AccountPlan((run(f"{smallest.enough:f}"),))
+    return replace(request, events=plan, tolerance=min(tolerances)), _told(smallest, what)
 
 
-def _told(found: Calibrated, what: str) -> str:
-    least = found.too_little
+def _told(smallest: Calibrated, what: str) -> str:
+    least = smallest.too_little
     if what == STEPS:
-        count = int(found.enough)
+        count = int(smallest.enough)
         told = f"{count:,} {'step keeps' if count == 1 else 'steps keep'} the claim, certified"
         beyond = "" if least is None else f"{int(least):,} break it on some data"
     else:
         name = "noise multiplier" if what == _MULTIPLIER else "σ" if NOISE[what][1] == "sigma" else "scale"
-        told = f"{name} = {found.enough:f} keeps the claim, certified"
+        told = f"{name} = {smallest.enough:f} keeps the claim, certified"
         beyond = "" if least is None else f"{name} = {least:f} breaks it on some data"
     return f"{told}; {beyond or 'where it breaks is not known'}."

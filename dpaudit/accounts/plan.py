@@ -65,8 +65,8 @@ def parse_events(text: str) -> Events:
         parts.append(node.right)
         node = node.left
     parts.append(node)
-    found = [_read(part, text, 0) for part in reversed(parts)]
-    return Events(tuple(part for each in found for part in accounting.as_events(each).parts))
+    parts_read = [_read(part, text, 0) for part in reversed(parts)]
+    return Events(tuple(part for each in parts_read for part in accounting.as_events(each).parts))
 
 
 def _read(node: ast.expr, text: str, depth: int) -> Any:
@@ -84,12 +84,12 @@ def _read(node: ast.expr, text: str, depth: int) -> Any:
         if name not in MECHANISMS:
             if arguments:
                 raise UsageError(f"there is no mechanism {name!r}; {nearest(name, MECHANISMS)}")
-            found = registered("event")(name, named)
-            if found is None:
+            event = registered("event")(name, named)
+            if event is None:
                 raise UsageError(
                     f"there is no mechanism {name!r}, and no entry of the catalogue; {nearest(name, MECHANISMS)}"
                 )
-            return found
+            return event
         called = MECHANISMS[name]
     elif isinstance(node.func, ast.Attribute):
         name, on = node.func.attr, _read(node.func.value, text, depth + 1)
@@ -259,10 +259,10 @@ def _sampled(mechanism: Mechanism, given: Mapping[str, Any]) -> Event:
 
 def _whole(name: str, value: Any) -> int:
     """A whole number, which files also write as 1e4 or 14000.0."""
-    found = read_whole(value)
-    if found is None:
+    number = read_whole(value)
+    if number is None:
         raise UsageError(f"{name} must be a whole number, not {value!r:.60}")
-    return found
+    return number
 
 
 # --- What does a plan file say? Releases and claims in TOML, read with errors that name the place ---

@@ -238,17 +238,17 @@ def _kind(event: Any) -> str:
 
 
 def _field(event: Any, name: str) -> Any:
-    found = event.get(name) if isinstance(event, Mapping) else getattr(event, name, None)
-    if found is None:
+    value = event.get(name) if isinstance(event, Mapping) else getattr(event, name, None)
+    if value is None:
         raise UsageError(f"the event {_kind(event)} of dp-accounting has no {name}")
-    return found
+    return value
 
 
 def _list(event: Any, name: str) -> Sequence[Any]:
-    found = _field(event, name)
-    if not isinstance(found, list | tuple):
-        raise UsageError(f"the {name} of {_kind(event)} are a list, not {found!r:.60}")
-    return found
+    listed = _field(event, name)
+    if not isinstance(listed, list | tuple):
+        raise UsageError(f"the {name} of {_kind(event)} are a list, not {listed!r:.60}")
+    return listed
 
 
 def _whole(value: Any) -> int:
@@ -276,11 +276,11 @@ def others_say(events: Events, asked: Statement) -> tuple[OtherAccountant, ...]:
     small = events.steps <= _MOST_STEPS and len(events.parts) <= _MOST_EVENTS and 0 < about <= _MOST_EPSILON
     if not small or at <= 0 or not all(_is_common(event) for event, _ in events.parts):
         return ()
-    found = []
+    others = []
     for ask in (_dp_accounting, _opacus, _prv):
         with _quiet(), contextlib.suppress(Exception):  # what another library cannot do is left out
-            found += [each for each in ask(events, asked.parameter, at, about) if math.isfinite(each.value)]
-    return tuple(found)
+            others += [each for each in ask(events, asked.parameter, at, about) if math.isfinite(each.value)]
+    return tuple(others)
 
 
 def _is_common(event: Event) -> bool:

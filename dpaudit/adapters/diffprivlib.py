@@ -44,7 +44,7 @@ def mechanism_of(
             f"{type(made).__name__} holds its data, the utilities, since it was made; audit a function of them with "
             "release_of(lambda utility, random_state, accountant: …, claim=…)"
         )
-    found, unit = _moved(made)
+    moved, unit = _moved(made)
     run = _seeded(made) if made.random_state is None else _as_it_is(made)
     return wrapped(
         "diffprivlib",
@@ -53,7 +53,7 @@ def mechanism_of(
         shown=repr(made),
         release=release,
         claim=approximate(made.epsilon, made.delta),
-        relation=relation or found,
+        relation=relation or moved,
         unit=unit,
         pairs=pairs,
     )

@@ -43,8 +43,8 @@ def mechanism_of(
     """Return the mechanism of a `Measurement`."""
     _, release = required("opendp")
     distance = 1 if d_in is None else d_in
-    found, unit = _relation(str(measurement.input_metric), distance)
-    if found is None and relation is None:
+    relation_read, unit = _relation(str(measurement.input_metric), distance)
+    if relation_read is None and relation is None:
         raise UsageError(
             f"the metric {measurement.input_metric} has no relation here at the distance {distance!r}; "
             "give pairs and say relation='declared'"
@@ -61,7 +61,7 @@ def mechanism_of(
         shown=" ".join(str(measurement).split()),
         release=release,
         claim=claim,
-        relation=relation or found or "declared",
+        relation=relation or relation_read or "declared",
         unit=unit,
         pairs=pairs,
     )
@@ -158,8 +158,8 @@ def _opendp(original: Callable[..., Any]) -> Callable[..., Any]:
                 returned = original(self, given.tolist() if isinstance(given, np.ndarray) else given)
                 drawn = np.asarray(returned, dtype=float) - np.asarray(given, dtype=float)
                 if np.shape(returned) == np.shape(given):
-                    found = primitives.noted(recorder, *law, values.array_of(arg), drawn, recording.site(), "OpenDP")
-                    return found.tolist() if np.ndim(drawn) else found
+                    made = primitives.noted(recorder, *law, values.array_of(arg), drawn, recording.site(), "OpenDP")
+                    return made.tolist() if np.ndim(drawn) else made
         return unit(self, arg)
 
     return invoke
@@ -191,8 +191,8 @@ def _stated_by_map(measurement: Any, d_in: int) -> Any:
     """Return what is lost at a distance, or the name of the exception."""
     for each in (d_in, float(d_in)):
         try:
-            found = measurement.map(each)
-            return found if isinstance(found, int | float | tuple) else str(found)
+            stated = measurement.map(each)
+            return stated if isinstance(stated, int | float | tuple) else str(stated)
         except Exception:
             continue
     return "refused"

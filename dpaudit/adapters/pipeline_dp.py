@@ -35,12 +35,12 @@ def mechanism_of(
         accountant = library.NaiveBudgetAccountant(total_epsilon=epsilon, total_delta=delta)
         engine = library.DPEngine(accountant, library.LocalBackend())
         if selects:
-            found = engine.select_partitions(list(data), params, extractors)
+            partitions = engine.select_partitions(list(data), params, extractors)
             accountant.compute_budgets()
-            return set(found)
-        found = engine.aggregate(list(data), params, extractors, public_partitions=public_partitions)
+            return set(partitions)
+        partitions = engine.aggregate(list(data), params, extractors, public_partitions=public_partitions)
         accountant.compute_budgets()
-        return {key: tuple(metrics) for key, metrics in sorted(found, key=lambda each: repr(each[0]))}
+        return {key: tuple(metrics) for key, metrics in sorted(partitions, key=lambda each: repr(each[0]))}
 
     shown = f"{params!r:.400}; partitions: {'private' if public_partitions is None else list(public_partitions)}"
     return wrapped(

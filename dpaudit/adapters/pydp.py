@@ -30,7 +30,7 @@ def mechanism_of(
 ) -> Mechanism:
     """Return the mechanism of an algorithm (``BoundedMean``, ``Count``, …) or of a mechanism of PyDP."""
     _, release = required("pydp")
-    run, found, unit, claim = _read(made)
+    run, relation_read, unit, claim = _read(made)
     title = name or type(made).__name__
     return wrapped(
         "pydp",
@@ -39,7 +39,7 @@ def mechanism_of(
         shown=_shown(made, title),
         release=release,
         claim=claim,
-        relation=relation or found,
+        relation=relation or relation_read,
         unit=unit,
         pairs=pairs,
     )

@@ -34,8 +34,8 @@ def mechanism_of(
     if not hasattr(measurement, "privacy_function"):
         raise UsageError(f"a {type(measurement).__name__} of Tumult Core is no measurement; it has no privacy function")
     metric = type(measurement.input_metric).__name__
-    found, unit = _relation(metric, d_in)
-    if found is None and relation is None:
+    relation_read, unit = _relation(metric, d_in)
+    if relation_read is None and relation is None:
         raise UsageError(
             f"the metric {measurement.input_metric} has no relation here; give pairs and say relation='declared'"
         )
@@ -52,7 +52,7 @@ def mechanism_of(
         shown=f"{title} on {measurement.input_domain}",
         release=release,
         claim=_claim(type(measurement.output_measure).__name__, measurement.privacy_function(d_in)),
-        relation=relation or found or "declared",
+        relation=relation or relation_read or "declared",
         unit=unit,
         pairs=pairs,
         made_of=() if prepare is None else (prepare,),
@@ -87,10 +87,10 @@ def _claim(measure: str, loss: Any) -> Claim:
 
 
 def _rounded_up(loss: Any) -> float:
-    found = float(loss.to_float(round_up=True))
-    if not math.isfinite(found):
-        raise UsageError(f"the measurement's privacy function gives {found}: it promises nothing at this distance")
-    return found
+    rounded = float(loss.to_float(round_up=True))
+    if not math.isfinite(rounded):
+        raise UsageError(f"the measurement's privacy function gives {rounded}: it promises nothing at this distance")
+    return rounded
 
 
 # --- How are the measurements of Tumult Core followed? ---

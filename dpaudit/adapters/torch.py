@@ -127,15 +127,15 @@ def _closed(value: Any) -> Any:
         return torch.as_tensor(np.asarray(closed(value.followed)), dtype=bare.dtype)
 
 
-def _as_tensor(found: Any, like: Any = ()) -> Any:
+def _as_tensor(values: Any, like: Any = ()) -> Any:
     """Return a followed array as a tensor."""
     torch = sys.modules["torch"]
-    if isinstance(found, bool | int | np.integer):
-        return torch.tensor(found)
-    if not is_followed(found):
-        return torch.as_tensor(np.asarray(found))
-    made = torch.as_tensor(np.array(plain(found), dtype=np.float32)).as_subclass(_followed_tensor())
-    made.followed = found
+    if isinstance(values, bool | int | np.integer):
+        return torch.tensor(values)
+    if not is_followed(values):
+        return torch.as_tensor(np.asarray(values))
+    made = torch.as_tensor(np.array(plain(values), dtype=np.float32)).as_subclass(_followed_tensor())
+    made.followed = values
     return made
 
 
@@ -144,8 +144,8 @@ def _noise(law: NoiseLaw, location: Any, scale: Any, drawn: Any, where: str, nam
     assert recorder is not None
     with recorder.own_work():
         offset = _numbers(location)
-        found = noted(recorder, law, _numbers(scale), offset, drawn.detach().cpu().numpy(), where, name)
-    return _as_tensor(found)
+        followed_noise = noted(recorder, law, _numbers(scale), offset, drawn.detach().cpu().numpy(), where, name)
+    return _as_tensor(followed_noise)
 
 
 def _standard(law: NoiseLaw) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

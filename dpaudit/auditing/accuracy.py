@@ -103,7 +103,7 @@ def accuracy(question: Question, sampled: Outputs | None, total: int) -> Accurac
     experiment = replace(question.experiment, pairs=((space.data, space.data),), digests=(), session=None)
     blocks = blocks_of(question.runs_as, Phase.ACCURACY, 0, own)
     try:
-        played = [each for found in play(experiment, blocks, _both) for each in found.result]
+        played = [each for block in play(experiment, blocks, _both) for each in block.result]
     except (InvalidRunsError, UsageError):  # the bounds are measured, and do not rest on these runs
         return None
     return accuracy_of(concatenate(played), answer)
@@ -124,7 +124,7 @@ def accuracy_of(
     if not len(numbers) or numbers.shape[1] != exact.shape[1]:
         return None
     errors = numbers - exact
-    found = Accuracy(
+    measured = Accuracy(
         source=answer.source,
         pair=pair,
         side=side,
@@ -135,12 +135,12 @@ def accuracy_of(
     )
     is_coin = np.isin(numbers, (0, 1)).all() and np.isin(exact, (0, 1)).all()
     if not answer.is_number or exact.shape[1] == 0 or is_coin:
-        return found
+        return measured
     apart = errors.T if exact.shape[1] <= _MOST_APART else errors.reshape(1, -1)
     each = [_errors_of(own) for own in apart]
     if any(own is None for own in each):
-        return found
-    return msgspec.structs.replace(found, errors=tuple(own for own in each if own is not None))
+        return measured
+    return msgspec.structs.replace(measured, errors=tuple(own for own in each if own is not None))
 
 
 def _errors_of(errors: Floats) -> Errors | None:
@@ -176,12 +176,12 @@ def thresholds(members: Floats, others: Floats) -> Floats:
     """Return thresholds for a ROC, ascending: denser where few scores of others, or of members, are left."""
     levels = np.concatenate([np.geomspace(0.002, 0.4, _POINTS // 2 - 1), [0.6, 0.8]])
     finite = [side[~np.isnan(side)] for side in (members, others)]
-    found = [
+    cut_levels = [
         np.quantile(side, quantiles, method="higher")
         for side, quantiles in zip(finite, (levels, 1 - levels), strict=True)
         if len(side)
     ]
-    return np.unique(np.concatenate(found)) if found else np.empty(0)
+    return np.unique(np.concatenate(cut_levels)) if cut_levels else np.empty(0)
 
 
 def roc_counts(members: Floats, others: Floats, at: Floats) -> list[tuple[int, int]]:

@@ -383,12 +383,12 @@ def _answered(
     question: Question, total: int, *, sequential: bool = False, seconds: float | None = None, curve: bool = False
 ) -> Evidence:
     """Search for the worst pair if asked to, settle how runs are made, and carry out the audit."""
-    described, found = target_of(question), None
+    described, searched = target_of(question), None
     try:
         if question.space is not None:
             with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # from hundreds of odd datasets
-                found = search.find(question, total)
-            question, total = found.question, found.left
+                searched = search.find(question, total)
+            question, total = searched.question, searched.left
         said, question = question.alone, with_call_style(question)
         if question.alone != said:
             warnings.warn(str(question.alone), Notice, stacklevel=5)  # past `audit` and its decorator
@@ -405,7 +405,7 @@ def _answered(
             measuring=made.runs_for(Phase.MEASURING, Phase.SEQUENTIAL),
         )
         evidence = msgspec.structs.replace(evidence, asked=None if seconds is not None else total)
-    return evidence if found is None else search.with_search(evidence, found)
+    return evidence if searched is None else search.with_search(evidence, searched)
 
 
 @taking(AuditRequest)
@@ -487,20 +487,20 @@ def _carry_out(question: Question, target: Target, total: int, curve: bool) -> E
 
 
 def _carry_out_sequentially(question: Question, target: Target, total: int, seconds: float | None) -> Evidence:
-    found = audit_sequentially(question, total, seconds)
+    stopped = audit_sequentially(question, total, seconds)
     evidence = _evidence(
         question,
         target,
-        [found.attempt],
+        [stopped.attempt],
         [None] * len(question.pairs),
-        found.learning,
-        found.measuring,
-        found.fallback_reason,
-        found.looks,
-        found.foreseen,
+        stopped.learning,
+        stopped.measuring,
+        stopped.fallback_reason,
+        stopped.looks,
+        stopped.foreseen,
     )
-    asked = None if found.limit == evidence.runs and not found.sequential.looked else found.limit
-    return msgspec.structs.replace(evidence, sequential=found.sequential, asked=asked, constant=found.constant)
+    asked = None if stopped.limit == evidence.runs and not stopped.sequential.looked else stopped.limit
+    return msgspec.structs.replace(evidence, sequential=stopped.sequential, asked=asked, constant=stopped.constant)
 
 
 def _evidence(
@@ -550,8 +550,8 @@ def _low_bits(question: Question, attempts: list[Attempt], looks: TwoLooks | Non
     """The best bound from the low-order bits: 0 if no output has any, None if they are not examined."""
     if not question.reads_low_bits:
         return None
-    found = [attempt.bound for attempt in attempts if attempt.bound.arithmetic == "float"]
-    if not found:
+    bounds = [attempt.bound for attempt in attempts if attempt.bound.arithmetic == "float"]
+    if not bounds:
         return no_bound(question.notion, question.confidence, "float")
     decides = question.floating_point == "verdict"
-    return headline_of(found, question.confidence, looks if decides else None, question.claim)
+    return headline_of(bounds, question.confidence, looks if decides else None, question.claim)

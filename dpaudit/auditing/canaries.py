@@ -86,11 +86,11 @@ def _told(high: int, low: int) -> str:
 
 
 def _shrinking(most: int) -> list[int]:
-    found = []
+    sizes = []
     while most >= _FEWEST_ALWAYS:
-        found.append(most)
+        sizes.append(most)
         most //= _APART
-    return found
+    return sizes
 
 
 @lru_cache(maxsize=64)
@@ -102,10 +102,10 @@ def staircase(canaries: int, parameter: str, delta: float, error: float) -> tupl
     mus, guesses = _MUS[parameter][:, None], np.array(made, dtype=np.float64)
     right = guesses * _rate(mus, guesses / (2 * canaries))
     if parameter == "epsilon":
-        found = sharp_bound(right, guesses, canaries * delta, error)
+        shown = sharp_bound(right, guesses, canaries * delta, error)
     else:
-        found = gaussian_bound(right, guesses, canaries, error, halvings=_HALVINGS)
-    best, reached = np.argmax(found, axis=1), np.maximum.accumulate(found.max(axis=1))
+        shown = gaussian_bound(right, guesses, canaries, error, halvings=_HALVINGS)
+    best, reached = np.argmax(shown, axis=1), np.maximum.accumulate(shown.max(axis=1))
     steps: list[tuple[int, float]] = []
     for before, after in zip(range(len(best) - 1), range(1, len(best)), strict=True):
         end = float(f"{(reached[before] + reached[after]) / 2:.6g}")
@@ -194,12 +194,12 @@ def guessed(
 
 def foresee_guesses(claim: Claim, attempts: Sequence[Attempt], share: float = 1.0) -> float:
     """The smallest value that some of these guesses would have shown to exceed the claim, with probability 0.9."""
-    found = []
+    values = []
     for bound in (each.bound for each in attempts):
         assert bound.counts is not None
         method, error = method_of(bound.method).computed, (1 - bound.confidence) * share
-        found.append(method.detectable(bound.counts, claim, bound.weight, error))
-    return min(found)
+        values.append(method.detectable(bound.counts, claim, bound.weight, error))
+    return min(values)
 
 
 def refuse_other_notions(notion: Claim) -> None:

@@ -145,7 +145,7 @@ def _matched(table: Integers, limit: float) -> bool:
 def _repeating(outputs: Integers, *, apart: bool) -> Integers:
     """Return how many windows of each size hold an output twice, and how many do not, (sizes, 2)."""
     distinct = int(np.count_nonzero(np.diff(np.sort(outputs)))) + 1
-    found = []
+    windows_repeating = []
     for size in WINDOWS:
         windows = len(outputs) // size
         if distinct < size:
@@ -156,17 +156,17 @@ def _repeating(outputs: Integers, *, apart: bool) -> Integers:
             runs = outputs[: windows * size]
             ordered = np.sort(runs.reshape(size, -1).T if apart else runs.reshape(-1, size), axis=1)
             repeating = int(np.count_nonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)))
-        found.append((repeating, windows - repeating))
-    return np.array(found, dtype=np.int64)
+        windows_repeating.append((repeating, windows - repeating))
+    return np.array(windows_repeating, dtype=np.int64)
 
 
 def hanging_together(order: RunOrder) -> str | None:
     """Say how runs depend on one another, as the rest of a sentence about "the outputs of a side", or None."""
     limit = np.log(_ERROR / (len(LAGS) * 2 * CLASSES * 2 + len(WINDOWS) * 2 + len(SPANS) * 2))
     for lag, table in zip(LAGS, order.pairs, strict=True):
-        found = _alike(table, limit)
-        if found is not None:
-            return f"agree {'more' if found < 0 else 'less'} often than independent runs {_apart(lag)}"
+        differs_at = _alike(table, limit)
+        if differs_at is not None:
+            return f"agree {'more' if differs_at < 0 else 'less'} often than independent runs {_apart(lag)}"
     fars = _repeating(order.far, apart=True)
     begins = _log_hypergeometric(order.near, fars)  # a tail is at least as large as its first summand
     for size, near, far, begin in zip(WINDOWS, order.near, fars, begins, strict=True):

@@ -105,23 +105,23 @@ def copied(sides: tuple[Outputs, Outputs]) -> str:
     sizes = len(sides[0]), len(sides[1])
     for form in dict.fromkeys(form for side in sides for form, numbers in _by_form(side) if numbers.shape[1]):
         both = [dict(_by_form(side)).get(form, np.empty((0, 0))) for side in sides]
-        found = _of_form(both[0], both[1], sizes)
-        if found:
-            return found
+        reason = _of_form(both[0], both[1], sizes)
+        if reason:
+            return reason
     return ""
 
 
 def _by_form(outputs: Outputs) -> list[tuple[str, Floats]]:
     """Return the numbers of the outputs of each form, and those in the texts of each pattern."""
-    found = list(zip(outputs.forms, outputs.numbers, strict=True))
-    if len(found) <= _FEWEST:
-        return found
-    often = np.bincount(outputs.codes, minlength=len(found))
+    forms = list(zip(outputs.forms, outputs.numbers, strict=True))
+    if len(forms) <= _FEWEST:
+        return forms
+    often = np.bincount(outputs.codes, minlength=len(forms))
     texts: dict[str, list[list[float]]] = defaultdict(list)
     for form, times in zip(outputs.forms, often.tolist(), strict=True):
         if "'" in form or '"' in form:
             texts[_DECIMAL.sub("#", form)] += [list(map(float, _DECIMAL.findall(form)))] * times
-    return [*found, *((pattern, np.array(rows)) for pattern, rows in texts.items())]
+    return [*forms, *((pattern, np.array(rows)) for pattern, rows in texts.items())]
 
 
 def _of_form(numbers0: Floats, numbers1: Floats, sizes: tuple[int, int]) -> str:
@@ -130,8 +130,8 @@ def _of_form(numbers0: Floats, numbers1: Floats, sizes: tuple[int, int]) -> str:
     both = [each if each.size else np.empty((0, width)) for each in (numbers0, numbers1)]
     joined = np.concatenate(both)
     columns = sorted(range(width), key=lambda place: -len(np.unique(joined[:, place])))[:_MOST_COLUMNS]
-    found = (_of_numbers(both[0][:, place], both[1][:, place], sizes) for place in columns)
-    return next(filter(None, found), "")
+    reasons = (_of_numbers(both[0][:, place], both[1][:, place], sizes) for place in columns)
+    return next(filter(None, reasons), "")
 
 
 def _of_numbers(numbers0: Floats, numbers1: Floats, sizes: tuple[int, int]) -> str:

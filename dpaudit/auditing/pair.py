@@ -213,11 +213,11 @@ def with_call_style(question: Question, pair: int = 0) -> Question:
         return repeats(question.experiment, block, workers=question.engine)
 
     try:
-        found = same(question)
+        alike = same(question)
     except RaisedTogetherError:
         question = replace(question, made_as=Shape.SEEDED)
-        found = same(question)
-    if found:
+        alike = same(question)
+    if alike:
         return question
     alone = None if not question.engine.apart else why_alone(question.mechanism, made_as=Shape.OPAQUE)
     return replace(question, made_as=Shape.OPAQUE, alone=question.alone or alone)
@@ -428,7 +428,7 @@ def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> M
     graded = tuple(Partition(choice.event.family, choice.event.rules) for choice in wanted if choice.graded)
     low_bits = () if learned.low_bits is None else (learned.low_bits.event,)
     counted = np.zeros((len(events), 2, 2), dtype=np.int64)  # event, side of the run, side it points to
-    found = np.zeros((len(low_bits), 2, 2), dtype=np.int64)
+    hits_low = np.zeros((len(low_bits), 2, 2), dtype=np.int64)
     bins = [np.zeros((2, cells.size), dtype=np.int64) for cells in graded]
     filled = np.zeros((2, learned.histogram_partition.size), dtype=np.int64)
     summaries: list[independence.BlockSummary] = []  # of each block that is checked for drift and dependence
@@ -460,7 +460,7 @@ def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> M
             total += np.array(own)
         if index < drawn:
             cells = cells[len(graded) :]
-            found += np.array(hits[len(events) :], dtype=np.int64).reshape(found.shape)
+            hits_low += np.array(hits[len(events) :], dtype=np.int64).reshape(hits_low.shape)
             filled += np.array(cells[0])
             summaries.append(summary)
             pictured += played.sizes
@@ -480,7 +480,7 @@ def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> M
         counts=counts[: len(learned.choices)],
         histogram=histogram_cells(learned.histogram_partition, pair, filled, pictured, laws),
         fallback_reason=reason,
-        low_bits=_counts(pictured, found[0]) if low_bits else None,
+        low_bits=_counts(pictured, hits_low[0]) if low_bits else None,
         further=counts[len(learned.choices) :],
     )
 

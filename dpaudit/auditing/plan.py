@@ -146,10 +146,10 @@ def plan(
     try:
         told = replace(question, session=Session(listen, total=count * short))
         looks = [_Look.at(told, question.claim, pair, short) for pair in range(count)]
-        found = [look.again(question, value) for look in looks]
+        needed = [look.again(question, value) for look in looks]
     except InvalidRunsError as error:
         raise UsageError(f"nothing can be planned for {name}: its runs cannot be trusted: {error}") from None
-    hardest = max(found, key=lambda look: look.best(value)[0])
+    hardest = max(needed, key=lambda look: look.best(value)[0])
     measuring, where, event = hardest.best(value)
     wanted = count * hardest.whole(measuring)
     feasible = wanted < _MOST_RUNS
@@ -160,11 +160,11 @@ def plan(
         confidence=question.confidence,
         runs=int(round_outward(max(wanted, LEAST_RUNS * count), "upper", 2)) if feasible else None,
         measuring=math.ceil(measuring) if feasible else None,
-        seconds=sum(look.seconds(wanted / count) for look in found) if feasible else None,
+        seconds=sum(look.seconds(wanted / count) for look in needed) if feasible else None,
         event=event,
         where=where,
         shown=round_outward(max(look.shown for look in looks), "lower", 4),
-        spent=sum(look.spent for look in found),
+        spent=sum(look.spent for look in needed),
     )
 
 
@@ -177,15 +177,15 @@ def _value(detect: float | str | Claim, claim: Claim) -> float:
         named = {part.partition("=")[0].strip() for part in given.split(",")}
         rest = [part for part in str(claim).split(", ") if part.partition("=")[0] not in {claim.parameter, *named}]
         try:
-            found: Claim | None = parse_claim(", ".join([given, *rest]))
+            claim_read: Claim | None = parse_claim(", ".join([given, *rest]))
         except UsageError:
-            found = None
-        if found is None or type(found) is not type(claim) or found.with_value(claim.value) != claim:
+            claim_read = None
+        if claim_read is None or type(claim_read) is not type(claim) or claim_read.with_value(claim.value) != claim:
             raise UsageError(
                 f"what is to be found is a value of the claim's own parameter, such as "
                 f"'{claim.parameter}={number_text(claim.gross())}' for the claim {claim}, not {given!r}"
             )
-        value = found.value
+        value = claim_read.value
     if not claim.value < value < math.inf:
         raise UsageError(
             f"a violation of {claim} is a {claim.parameter} of more than {number_text(claim.value)}, not {value:g}"
@@ -233,11 +233,11 @@ class _Look:
 
     def best(self, value: float) -> tuple[float, str, Event]:
         """The choice that needs the fewest measuring runs: their number, where the loss has to show, and the event."""
-        found = (
+        options = (
             (*self._needed(choice, counts, value), choice.event)
             for choice, counts in zip(self.learned.choices, self.counts, strict=True)
         )
-        return min(found, key=lambda one: one[0])
+        return min(options, key=lambda one: one[0])
 
     def _needed(self, choice: SelectedEvent, counts: Counts, value: float) -> tuple[float, str]:
         error = self.error * choice.share * self.planned
@@ -382,24 +382,24 @@ def _error_at(request: AuditRequest, value: float, error: float, runs: int) -> E
     answer = exact_answer(question.mechanism, question.pairs[0][0], question.parameters)
     sides, _ = gather(question, blocks_of(question.runs_as, Phase.LEARNING, 0, runs))
     outputs = joined(sides)[0]
-    found = None if answer is None else accuracy_of(outputs, answer, 0, 0)
-    if answer is None or found is None:
+    errors = None if answer is None else accuracy_of(outputs, answer, 0, 0)
+    if answer is None or errors is None:
         raise UsageError(
             f"no exact answer of {question.mechanism.name} is known: it draws no noise of dpaudit, or has no most "
             "likely draw; expose the query within: @mechanism(query=…)"
         )
-    if not found.errors and error >= 1:
+    if not errors.errors and error >= 1:
         raise UsageError(
             f"answers of {question.mechanism.name} are no amounts: a wanted error is the share of them that may not be "
             f"exact, such as 0.05, not {error:g}"
         )
-    return ErrorAt(value, _within(outputs, answer, found, error), found)
+    return ErrorAt(value, _within(outputs, answer, errors, error), errors)
 
 
-def _within(outputs: Outputs, answer: ExactAnswer, found: Accuracy, error: float) -> float:
+def _within(outputs: Outputs, answer: ExactAnswer, errors: Accuracy, error: float) -> float:
     """Return the share of runs within the wanted error; of answers without amounts, `LEVEL` if few enough are wrong."""
-    if not found.errors:
-        return LEVEL if 1 - found.same / found.runs <= error else 0.0
+    if not errors.errors:
+        return LEVEL if 1 - errors.same / errors.runs <= error else 0.0
     numbers = outputs.numbers[outputs.forms.index(answer.output.forms[0])]
     close = np.abs(numbers - answer.output.numbers[0]) <= error
-    return float(close.mean() * found.compared / found.runs)
+    return float(close.mean() * errors.compared / errors.runs)

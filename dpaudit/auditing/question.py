@@ -187,13 +187,13 @@ class Question:
         """Numbers that noise may be added to, for a public pair: its answers, or the sums and lengths of its lists."""
         if self.given_pairs:
             return ()  # an event may be published, and would reveal them
-        found = []
+        numbers = []
         for data in self.pairs[pair]:
             if _is_number(data):
-                found.append(float(data))
+                numbers.append(float(data))
             elif isinstance(data, list | tuple) and all(_is_number(item) for item in data):
-                found += [float(sum(data)), float(len(data))]
-        return tuple(dict.fromkeys(found))
+                numbers += [float(sum(data)), float(len(data))]
+        return tuple(dict.fromkeys(numbers))
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -195,7 +195,7 @@ _FIRST = 1_000_000  # number of the first pair tried, above those of all candida
 
 def shrink(
     race: Race,
-    found: RacedPair,
+    pair_found: RacedPair,
     simpler: Callable[[Pair], Iterable[Pair]],
     claimed: float,
     runs: int,
@@ -211,8 +211,8 @@ def shrink(
     def look(pair: Pair, times: int = 1) -> float:
         return race.shown_by(next(numbers), pair, times * each // 2)
 
-    pair, steps = found.make(), 0
-    if not each <= runs or (found.runs and not found.predicted > claimed):
+    pair, steps = pair_found.make(), 0
+    if not each <= runs or (pair_found.runs and not pair_found.predicted > claimed):
         return pair, 0
     shown = look(pair)
     if not shown > claimed:
@@ -295,7 +295,7 @@ _FIRST_OF_REPLAYS = 3_000_000  # number of the first pair tried, above those of 
 
 def climb(
     race: Race,
-    found: RacedPair,
+    best_known: RacedPair,
     data: Any,
     domain: Any,
     relation: Relation,
@@ -315,7 +315,7 @@ def climb(
         return race.shown_by(next(numbers), pair, times * each // 2)
 
     best, tried = _climbed(look, data, domain, relation, trials)
-    if best is None or look(best, _FINAL_OF_REPLAYS) <= look(found.make(), _FINAL_OF_REPLAYS):
+    if best is None or look(best, _FINAL_OF_REPLAYS) <= look(best_known.make(), _FINAL_OF_REPLAYS):
         return None, tried
     higher = best
     return (lambda: higher), tried
@@ -334,19 +334,19 @@ def climb_by_replay(
 ) -> tuple[Pair | None, Worst, int]:
     """Look for a pair over the domain on which noise has to move farther than on the best one so far."""
     best: Pair | None = None
-    found = Worst(0, Word.NOT_SEEN, 0, 0, above)
+    farthest = Worst(0, Word.NOT_SEEN, 0, 0, above)
     before = target.runs
 
     def look(pair: Pair) -> float:
-        nonlocal best, found
+        nonlocal best, farthest
         worst = trace_pair(target, pair, claim, seed=seed, quick=True).worst
-        if worst.rank > found.rank and not is_edge(pair, worst):
-            best, found = pair, Worst(0, worst.word, 0, 0, worst.rank)
+        if worst.rank > farthest.rank and not is_edge(pair, worst):
+            best, farthest = pair, Worst(0, worst.word, 0, 0, worst.rank)
         priced = worst.price is not None or worst.stretch > 0
         return min(worst.rank[1], _HIGHEST) if priced and worst.word is not Word.NOT_PRICED else -math.inf
 
     tried = 0 if trials < 1 else _climbed(look, data, domain, relation, trials)[1]
-    return best, replace(found, tried=tried, runs=target.runs - before), tried
+    return best, replace(farthest, tried=tried, runs=target.runs - before), tried
 
 
 def _climbed(
@@ -445,12 +445,12 @@ _KINDS = {LAPLACE: True, DISCRETE_LAPLACE: True, GAUSSIAN: False, DISCRETE_GAUSS
 
 def leads_of(traced: Traced) -> tuple[Lead, ...]:
     """Return what the paths of a traced pair point to that are not supported, those that cost most first."""
-    found: dict[Any, Lead] = {}
+    leads: dict[Any, Lead] = {}
     for path in traced.paths:
-        lead = _lead(path) if path.word >= Word.NOT_SUPPORTED and len(found) < _PATHS else None
+        lead = _lead(path) if path.word >= Word.NOT_SUPPORTED and len(leads) < _PATHS else None
         if lead is not None:
-            found.setdefault((lead.form, lead.fixed), lead)
-    return tuple(found.values())
+            leads.setdefault((lead.form, lead.fixed), lead)
+    return tuple(leads.values())
 
 
 def _lead(path: Path) -> Lead | None:
@@ -481,7 +481,7 @@ def _losses(path: Path, places: list[int | None], moves: tuple[float, ...]) -> t
     assert path.runs is not None
     output, noises = path.runs[0].output, Noises.of(path.runs[0].recorder)
     assert output is not None
-    found, kinds, columns = [0.0] * len(moves), set(), set()
+    losses, kinds, columns = [0.0] * len(moves), set(), set()
     for place, (row, move) in enumerate(zip(places, moves, strict=True)):
         if row is None or not move:
             continue
@@ -491,10 +491,10 @@ def _losses(path: Path, places: list[int | None], moves: tuple[float, ...]) -> t
         far = abs(move / (scale * float(output.form.coefficient[terms[0]]))) if scale else math.inf
         kinds.add(_KINDS.get(law))
         columns.add(column)
-        found[place] = far if law.cost == "pure" else far**2
-        if len(terms) != 1 or not math.isfinite(found[place]):
+        losses[place] = far if law.cost == "pure" else far**2
+        if len(terms) != 1 or not math.isfinite(losses[place]):
             return (), True
     moved = sum(move != 0 for move in moves)
     if len(kinds) != 1 or None in kinds or len(columns) != moved:
         return (), True
-    return tuple(found), True in kinds
+    return tuple(losses), True in kinds

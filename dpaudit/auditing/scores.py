@@ -77,14 +77,14 @@ def _json(text: str, name: str) -> Any:
 
 
 def _lines(text: str, name: str) -> list[Any]:
-    found = []
+    rows = []
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
             try:
-                found.append(json.loads(line))
+                rows.append(json.loads(line))
             except ValueError:
                 raise UsageError(f"line {number} of '{name}' is no JSON: {line.strip()[:40]!r}") from None
-    return found
+    return rows
 
 
 def _column(text: str, name: str) -> list[float]:
@@ -94,13 +94,13 @@ def _column(text: str, name: str) -> list[float]:
         raise UsageError(f"line {wide} of '{name}' has several columns; write the scores as one column")
     if rows and _number(rows[0][1][0]) is None:
         rows = rows[1:]  # the name of the column
-    found = []
+    column = []
     for number, row in rows:
         value = _number(row[0])
         if value is None:
             raise UsageError(f"line {number} of '{name}' is no number: {row[0].strip()[:40]!r}; a missing score is nan")
-        found.append(value)
-    return found
+        column.append(value)
+    return column
 
 
 def _number(text: str) -> float | None:
@@ -115,15 +115,15 @@ _READERS = {".json": _json, ".jsonl": _lines, ".csv": _column}
 
 def as_scores(values: Any, name: str) -> Floats:
     """Return scores as floats, shape (n,); raises `UsageError` for anything but a long enough list of numbers."""
-    found = values if isinstance(values, np.ndarray) else _as_array(values, name)
-    if found.ndim == 2 and found.shape[1] == 1:
-        found = found[:, 0]
-    if found.ndim != 1:
-        raise UsageError(f"{name}: scores are a list of numbers, one a record, not an array of shape {found.shape}")
-    if found.size and (found.dtype.kind not in "biuf"):
-        raise UsageError(f"{name}: scores are numbers, not {found.dtype}; a missing score is NaN")
-    refuse_few(found, name, "scores")
-    return found.astype(np.float64)
+    scores = values if isinstance(values, np.ndarray) else _as_array(values, name)
+    if scores.ndim == 2 and scores.shape[1] == 1:
+        scores = scores[:, 0]
+    if scores.ndim != 1:
+        raise UsageError(f"{name}: scores are a list of numbers, one a record, not an array of shape {scores.shape}")
+    if scores.size and (scores.dtype.kind not in "biuf"):
+        raise UsageError(f"{name}: scores are numbers, not {scores.dtype}; a missing score is NaN")
+    refuse_few(scores, name, "scores")
+    return scores.astype(np.float64)
 
 
 def _as_array(values: Any, name: str) -> np.ndarray[Any, Any]:

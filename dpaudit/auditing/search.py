@@ -138,13 +138,13 @@ def first_of(question: Question) -> Question:
     return question.about(_first(question, question.space).make())
 
 
-def with_search(evidence: Evidence, found: SearchResult) -> Evidence:
+def with_search(evidence: Evidence, searched: SearchResult) -> Evidence:
     """Return the evidence about the pair that was found, with the record of the search."""
-    asked = None if evidence.asked is None else evidence.asked + found.record.runs
+    asked = None if evidence.asked is None else evidence.asked + searched.record.runs
     # Hypothesis draws the datasets
-    climbed = {} if found.record.climbed is None else {"hypothesis": build.installed_version("hypothesis")}
+    climbed = {} if searched.record.climbed is None else {"hypothesis": build.installed_version("hypothesis")}
     versions = {**evidence.versions, **climbed}
-    return msgspec.structs.replace(evidence, search=found.record, asked=asked, versions=versions)
+    return msgspec.structs.replace(evidence, search=searched.record, asked=asked, versions=versions)
 
 
 def share_of(pairs: int, total: int) -> int:
@@ -202,10 +202,10 @@ def _led(
     from dpaudit.tracing.search import DRAWN, worst_pair
 
     target, seed = Target(question.mechanism, question.parameters), question.seed % 2**31
-    found = worst_pair(target, [one.make for one in pairs], question.claim, seed=seed, most=most)
-    if found is None:
+    worst = worst_pair(target, [one.make for one in pairs], question.claim, seed=seed, most=most)
+    if worst is None:
         return None
-    lead = pairs[found.place]
+    lead = pairs[worst.place]
     if space.domain is not None:
         from dpaudit.auditing.race import climb_by_replay  # imports Hypothesis, which is slow to import
 
@@ -216,14 +216,14 @@ def _led(
             space.domain,
             question.relation,
             seed=seed,
-            above=found.rank,
-            trials=min(int(DRAWN * len(pairs)), (most - found.runs) * found.tried // max(found.runs, 1)),
+            above=worst.rank,
+            trials=min(int(DRAWN * len(pairs)), (most - worst.runs) * worst.tried // max(worst.runs, 1)),
         )
-        replayed = found.runs + higher.runs
+        replayed = worst.runs + higher.runs
         if pair is not None:
-            found, lead = higher, RacedPair(_REPLAYED, DRAWN_PAIR, partial(_given, pair))
-        found = replace(found, runs=replayed)
-    return (found, lead) if str(found.word) in LEADS else None
+            worst, lead = higher, RacedPair(_REPLAYED, DRAWN_PAIR, partial(_given, pair))
+        worst = replace(worst, runs=replayed)
+    return (worst, lead) if str(worst.word) in LEADS else None
 
 
 def _with_lead(race: Race, ranked: list[RacedPair], lead: RacedPair, runs: int) -> list[RacedPair]:
@@ -282,7 +282,7 @@ def _record(
     race: Race,
     pairs: Sequence[RacedPair],
     ranked: Sequence[RacedPair],
-    found: str,
+    pair_name: str,
     climbed: int | None,
     steps: int,
     pair: Pair,
@@ -295,7 +295,7 @@ def _record(
         left_out=left_out,
         raised=sum(one.silent for one in pairs),
         runs=race.runs,
-        found=found,
+        found=pair_name,
         tried=tuple(records.Tried(one.name, one.runs, _rounded(one.predicted)) for one in ranked[:_SHOWN]),
         climbed=climbed,
         shrunk=steps,

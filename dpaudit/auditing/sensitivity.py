@@ -139,8 +139,8 @@ def movement(answer0: QueryAnswer, answer1: QueryAnswer, norm: str) -> AnswerMov
     distances = [_one(part, norm) for part in parts]
     if any(distance == math.inf for distance in distances):
         return AnswerMovement(math.inf, 0.0, norm, "moves farther than floats reach")
-    found = max(distances, default=Fraction(0)) if norm == "inf" else sum(distances, Fraction(0))
-    return AnswerMovement(found, _room(np.concatenate([np.zeros(1), *scales]), norm), norm)
+    far = max(distances, default=Fraction(0)) if norm == "inf" else sum(distances, Fraction(0))
+    return AnswerMovement(far, _room(np.concatenate([np.zeros(1), *scales]), norm), norm)
 
 
 def same(answer0: QueryAnswer, answer1: QueryAnswer) -> bool:
@@ -266,10 +266,10 @@ def _one(part: np.ndarray[Any, Any], norm: str) -> Fraction | float:
     with np.errstate(over="ignore"):
         values = part**2 if norm == "2" else part
     try:
-        found = float(np.max(values, initial=0.0)) if norm == "inf" else math.fsum(values.tolist())
+        distance = float(np.max(values, initial=0.0)) if norm == "inf" else math.fsum(values.tolist())
     except OverflowError:
-        found = math.inf
-    return Fraction(found) if math.isfinite(found) else math.inf
+        distance = math.inf
+    return Fraction(distance) if math.isfinite(distance) else math.inf
 
 
 Query = Callable[[Any], Any]
@@ -346,17 +346,17 @@ class Sensitivity:
     def __str__(self) -> str:
         if self.largest == math.inf and self.troubles:
             first = self.troubles[0]
-            found = f"{self.query} {first.what} ({first.candidate}): it moves without a bound"
+            text = f"{self.query} {first.what} ({first.candidate}): it moves without a bound"
             if self.finite is not None:
-                found += f", and by {_number(self.finite)} ({self.finite_candidate}) where it gives numbers"
+                text += f", and by {_number(self.finite)} ({self.finite_candidate}) where it gives numbers"
         else:
-            found = f"{self.query} moves by {_number(self.largest)} ({self.candidate})"
+            text = f"{self.query} moves by {_number(self.largest)} ({self.candidate})"
         if self.claimed is None:
-            return f"{found}; no sensitivity is declared"
+            return f"{text}; no sensitivity is declared"
         allowed = self.claimed * self.relation.group
         if self.exceeded:
-            return f"{found}, and its declared sensitivity allows {_number(allowed)}"
-        return f"{found}, of {_number(allowed)} that its declared sensitivity allows; tried: {self.tried}"
+            return f"{text}, and its declared sensitivity allows {_number(allowed)}"
+        return f"{text}, of {_number(allowed)} that its declared sensitivity allows; tried: {self.tried}"
 
     def record(self) -> Moved:
         """Return the record for the evidence; it holds no data."""
@@ -447,8 +447,8 @@ def sensitivity(
     tried = [*_given(pairs or (), chosen), *_made(data, chosen, domain, beyond_domain, root, limit)]
     if not tried:
         raise UsageError("there is nothing to try the query on; give data=…, domain=…, or pairs=[(data0, data1)]")
-    found = search(own, tried, chosen, claimed=claimed, norm=norm, name=_name(mechanism), listen=listen)
-    return replace(found, seed=root)
+    movement_found = search(own, tried, chosen, claimed=claimed, norm=norm, name=_name(mechanism), listen=listen)
+    return replace(movement_found, seed=root)
 
 
 def _name(mechanism: Mechanism) -> str:
@@ -461,11 +461,11 @@ def _bound(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Query
 
 
 def _given(pairs: Sequence[tuple[Any, Any]], relation: Relation) -> list[Pairing]:
-    found: list[Pairing] = []
+    given_pairs: list[Pairing] = []
     for number, pair in enumerate(as_pairs(pairs)):
         relation.check(*pair)
-        found.append(GivenPair(f"pair {number}", (pair[0], pair[1])))
-    return found
+        given_pairs.append(GivenPair(f"pair {number}", (pair[0], pair[1])))
+    return given_pairs
 
 
 def _made(data: Any, relation: Relation, domain: Any, beyond_domain: bool, seed: int, limit: int) -> Sequence[Pairing]:
@@ -505,19 +505,19 @@ def search(
     limit = None if claimed is None else _exact(claimed) * relation.group
     asked = _Asked(query)
     _refuse_other_answers(asked, tried[0])
-    found: list[AnswerMovement] = []
+    movements: list[AnswerMovement] = []
     for number, candidate in enumerate(tried):
-        found.append(asked.moves(candidate.pair(), measured))
+        movements.append(asked.moves(candidate.pair(), measured))
         if listen is not None:
             listen("sensitivity", number + 1, len(tried))
-    if all(each.silent for each in found):
+    if all(each.silent for each in movements):
         answer = answer_of(query, tried[0].pair()[0])
         raise UsageError(f"{name} gives no number on any dataset: it {answer.trouble or 'returns NaN or an infinity'}")
-    beyond = [limit is not None and each.exceeds(limit) for each in found]
-    position = max(range(len(found)), key=lambda index: (beyond[index], found[index].distance, -index))
-    best, pair = found[position], tried[position].pair()
-    numbers = [index for index, each in enumerate(found) if not each.trouble and not each.silent]
-    numeric = max(numbers, key=lambda index: (found[index].distance, -index), default=None)
+    beyond = [limit is not None and each.exceeds(limit) for each in movements]
+    position = max(range(len(movements)), key=lambda index: (beyond[index], movements[index].distance, -index))
+    best, pair = movements[position], tried[position].pair()
+    numbers = [index for index, each in enumerate(movements) if not each.trouble and not each.silent]
+    numeric = max(numbers, key=lambda index: (movements[index].distance, -index), default=None)
     if beyond[position]:
         _refuse_other_answers(asked, tried[position])
     result = Sensitivity(
@@ -526,7 +526,7 @@ def search(
         norm=measured,
         claimed=None if claimed is None else float(claimed),
         largest=best.size,
-        finite=None if numeric is None else found[numeric].size,
+        finite=None if numeric is None else movements[numeric].size,
         finite_candidate="" if numeric is None else tried[numeric].name,
         exceeded=beyond[position],
         room=best.room,
@@ -535,9 +535,9 @@ def search(
         pair=pair,
         smallest=None,
         smallest_distance=None,
-        tried=len(found),
-        silent=sum(each.silent for each in found),
-        troubles=tuple(_troubles(found, tried)),
+        tried=len(movements),
+        silent=sum(each.silent for each in movements),
+        troubles=tuple(_troubles(movements, tried)),
     )
     return _shrunk(result, asked, best, limit) if limit is not None and result.exceeded else result
 
@@ -580,13 +580,13 @@ def worst_by_query(candidates: Sequence[Pairing], query: Query, norm: Any = 1) -
     their order.
     """
     asked, measured = _Asked(query), norm_of(norm)
-    found = [asked.moves(candidate.pair(), measured) for candidate in candidates]
+    movements = [asked.moves(candidate.pair(), measured) for candidate in candidates]
     kinds: Counter[str] = Counter()
     keys = []
-    for each in found:
+    for each in movements:
         kinds[each.trouble] += bool(each.trouble)
         keys.append((kinds[each.trouble] > _ALIKE, -each.distance))
-    return sorted(range(len(found)), key=lambda index: keys[index])
+    return sorted(range(len(movements)), key=lambda index: keys[index])
 
 
 @dataclass(slots=True)
@@ -626,10 +626,10 @@ def _refuse_other_answers(asked: _Asked, candidate: Pairing) -> None:
             )
 
 
-def _troubles(found: Sequence[AnswerMovement], tried: Sequence[Pairing]) -> Iterable[OneSidedError]:
+def _troubles(movements: Sequence[AnswerMovement], tried: Sequence[Pairing]) -> Iterable[OneSidedError]:
     """Yield every kind of one-sided error once, with how many candidates show it and the first of them."""
     kinds: dict[str, list[int]] = {}
-    for position, each in enumerate(found):
+    for position, each in enumerate(movements):
         if each.trouble:
             kinds.setdefault(each.trouble, []).append(position)
     for what, positions in kinds.items():
@@ -656,8 +656,8 @@ def _shrunk(result: Sensitivity, asked: _Asked, best: AnswerMovement, limit: Fra
 def _smaller(pair: tuple[Any, Any], relation: Relation) -> Iterable[tuple[Any, Any]]:
     from dpaudit.neighbours.candidates.candidates import smaller
 
-    found: Iterable[tuple[Any, Any]] = smaller(pair, relation)
-    return found
+    pairs: Iterable[tuple[Any, Any]] = smaller(pair, relation)
+    return pairs
 
 
 def _exact(claimed: Any) -> Fraction:

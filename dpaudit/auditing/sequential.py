@@ -227,7 +227,7 @@ class _Course:
         ends = {pair.number: min(end, pair.limit) for pair in self.pairs}
         made = {pair.number: pair.made for pair in self.pairs}
         while any(made[number] < ends[number] for number in ends):
-            found = []
+            blocks = []
             for pair in self.pairs:
                 done = made[pair.number]
                 asked = self.question
@@ -235,10 +235,10 @@ class _Course:
                 size = min(max(done // _PARTS, _LEAST_BLOCK) if done else _FIRST, largest, end - done)
                 size = min(size, ends[pair.number] - done) // 2 * 2
                 if size > 0:
-                    found.append(RunBlock(Phase.SEQUENTIAL, pair.number, pair.blocks, size))
+                    blocks.append(RunBlock(Phase.SEQUENTIAL, pair.number, pair.blocks, size))
                     pair.blocks += 1
                     made[pair.number] += size
-            yield found
+            yield blocks
 
     def _learn(self, pair: _Pair) -> None:
         """End a pair's epoch and choose the events of the next one, from all runs so far."""
@@ -266,8 +266,8 @@ class _Course:
         choose_for = partial(
             choose, *outputs, measuring=pair.made, error=self.error, learn=self.question.learn, leads=leads
         )
-        found, _ = choose_for(claim=tail)
-        chosen = (replace(found[0], name="stable"), replace(found[-1], name="rare"), _unseen(outputs))
+        choices, _ = choose_for(claim=tail)
+        chosen = (replace(choices[0], name="stable"), replace(choices[-1], name="rare"), _unseen(outputs))
         if middle is None:
             return chosen
         return (*chosen, replace(choose_for(claim=middle)[0][0], name="middle"))
@@ -381,16 +381,16 @@ def _unseen(outputs: tuple[Outputs, Outputs]) -> SelectedEvent:
     for side, label in ((0, 1), (1, -1)):
         for form, own in tables[side].items():
             other = tables[1 - side].get(form)
-            found = []
+            rules = []
             if other is None or not len(other):
-                found = [(len(own), Rule(form, None, (), (label,)))]
+                rules = [(len(own), Rule(form, None, (), (label,)))]
             elif own.shape[1] == 1:
                 low, high = float(other.min()), float(np.nextafter(other.max(), np.inf))
-                found = [
+                rules = [
                     (int(np.count_nonzero(own < low)), Rule(form, Coordinate(0), (low,), (label, 0))),
                     (int(np.count_nonzero(own >= high)), Rule(form, Coordinate(0), (high,), (0, label))),
                 ]
-            for seen, tried in found:
+            for seen, tried in rules:
                 if seen > best:
                     best, rule = seen, tried
     return SelectedEvent("unseen", Event("unseen", () if rule is None else (rule,)), methods.SEQUENTIAL, None, 1.0, ())
@@ -405,7 +405,7 @@ def _in_order(event: Event, outputs: tuple[Outputs, Outputs], sides: Integers) -
 
 
 def _labels(event: Event, outputs: Outputs) -> Integers:
-    found = np.zeros(len(outputs), dtype=np.int64)
+    marks = np.zeros(len(outputs), dtype=np.int64)
     index = {form: code for code, form in enumerate(outputs.forms)}
     for rule in event.rules:
         code = index.get(rule.form)
@@ -415,18 +415,18 @@ def _labels(event: Event, outputs: Outputs) -> Integers:
         cells: Integers | int = 0
         if rule.score is not None and rule.edges:
             cells = np.searchsorted(np.asarray(rule.edges), score_of(rule.score, outputs.numbers[code]), side="right")
-        found[outputs.codes == code] = labels[cells]
-    return found
+        marks[outputs.codes == code] = labels[cells]
+    return marks
 
 
 def _looked(sides: Integers, labels: Integers, looks: Integers) -> Integers:
     """Return the counts of the first so many runs of a block, (looks, 3, 2)."""
-    found = np.empty((len(looks), 3, 2), dtype=np.int64)
+    counted = np.empty((len(looks), 3, 2), dtype=np.int64)
     for side in (0, 1):
         own = sides == side
         for row, kind in enumerate((own, own & (labels > 0), own & (labels < 0))):
-            found[:, row, side] = np.cumsum(kind)[looks - 1]
-    return found
+            counted[:, row, side] = np.cumsum(kind)[looks - 1]
+    return counted
 
 
 def _past(event: Event, outputs: tuple[Outputs, Outputs]) -> records.Counts:
@@ -462,9 +462,9 @@ def choose_statements(
     useful: set[str] = set()
 
     def chosen(claims: Sequence[Claim], as_good: float = 1.0) -> list[tuple[SelectedEvent, float]]:
-        found = choose_each(fitted, claims=claims, measuring=measuring, error=level, as_good=as_good)
-        useful.update(choice.event.family for choice, _ in found)
-        return found
+        chosen_events = choose_each(fitted, claims=claims, measuring=measuring, error=level, as_good=as_good)
+        useful.update(choice.event.family for choice, _ in chosen_events)
+        return chosen_events
 
     def shows(epsilon: float) -> bool:
         return chosen([renyi.DeltaAt(epsilon)])[0][1] > 0
@@ -617,12 +617,12 @@ class PrivacyCurve:
         return self._at(fpr, "fpr", 1.0, lambda at: renyi.fnr_at_most(self._regions, at))
 
     @staticmethod
-    def _at(given: ArrayLike, name: str, most: float, found: Callable[[Floats], Floats]) -> Floats | float:
+    def _at(given: ArrayLike, name: str, most: float, computed: Callable[[Floats], Floats]) -> Floats | float:
         try:
             at = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError):
             raise UsageError(f"{name} is a number or an array of them, not {given!r:.80}") from None
         if not np.all((at >= 0) & (at <= most)):
             raise UsageError(f"{name} lies between 0 and {most:g}; {given!r:.80} does not")
-        values = found(at)
+        values = computed(at)
         return float(values) if at.ndim == 0 else values

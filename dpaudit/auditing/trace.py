@@ -145,10 +145,10 @@ class _Looked:
             if request.listen is not None:
                 request.listen(stage, done, total)
 
-        found, drawn = None, 0
+        worst, drawn = None, 0
         space = question.space
         if space is not None:
-            found = worst_neighbours(
+            worst = worst_neighbours(
                 target,
                 space.data,
                 question.relation,
@@ -161,16 +161,16 @@ class _Looked:
                 seconds=request.time_budget,
                 tell=lambda done, total: tell("tracing", done, total),
             )
-            found, drawn = _drawn(target, question, found, seed)
-            question = question.about(found.pair)
-        return cls._at(question, request, found, drawn, tell)
+            worst, drawn = _drawn(target, question, worst, seed)
+            question = question.about(worst.pair)
+        return cls._at(question, request, worst, drawn, tell)
 
     @classmethod
     def _at(
         cls,
         question: Question,
         request: TraceRequest,
-        found: FoundPair | None,
+        worst_pair: FoundPair | None,
         drawn: int,
         tell: Callable[[str, int, int], None] = lambda stage, done, total: None,
     ) -> _Looked:
@@ -189,31 +189,31 @@ class _Looked:
             runs=sum(each.runs for each in traced),
             change=change_in_words(question.pairs[worst], question.relation, valued=question.keep_data),
         )
-        if space is not None and found is not None:
+        if space is not None and worst_pair is not None:
             record = msgspec.structs.replace(
                 record,
                 source=space.source,
-                tried=found.tried,
-                left_out=found.left_out,
-                found=found.name,
+                tried=worst_pair.tried,
+                left_out=worst_pair.left_out,
+                found=worst_pair.name,
                 drawn=drawn,
                 data=space.digest,
                 domain=None if space.domain is None else kept_text(space.domain),
                 beyond=space.beyond,
                 kept=kept_text(space.data) if question.keep_data and space.source == "data" else None,
-                change=_change(question, found, space.source == "domain"),
-                beside=_beside(found, space),
+                change=_change(question, worst_pair, space.source == "domain"),
+                beside=_beside(worst_pair, space),
             )
-        return cls(question, traced, record, found, drawn)
+        return cls(question, traced, record, worst_pair, drawn)
 
     def raced(self, request: TraceRequest, runs: int) -> _Looked:
         """Let runs choose the pair, where no price tells on which of many neighbours most is shown."""
-        found, worst = self.found, self.traced[self.record.pair].worst
-        if found is None or not found.alike or worst.word not in (Word.NOT_PRICED, Word.NOT_SUPPORTED):
+        worst_pair, worst = self.found, self.traced[self.record.pair].worst
+        if worst_pair is None or not worst_pair.alike or worst.word not in (Word.NOT_PRICED, Word.NOT_SUPPORTED):
             return self
-        pair = found.pair
-        pairs = [RacedPair(0, found.name, lambda: pair)]
-        pairs += [RacedPair(number, each.name, each.pair) for number, each in enumerate(found.alike, start=1)]
+        pair = worst_pair.pair
+        pairs = [RacedPair(0, worst_pair.name, lambda: pair)]
+        pairs += [RacedPair(number, each.name, each.pair) for number, each in enumerate(worst_pair.alike, start=1)]
         try:
             best = _first(self.question, pairs, runs)
         except InvalidRunsError:  # measuring will say it
@@ -226,8 +226,8 @@ class _Looked:
             where = one.where and f", at {one.where}"
             same, also = "no price tells how much is lost", f"; on another, {one.text}{where}"
         said = f"of {len(pairs)} neighbours on which {same}, {runs:,} further runs chose this one{also}"
-        found = replace(found, pair=best.make(), name=best.name, edges=(*found.edges, said))
-        chosen = type(self)._at(self.question.about(found.pair), request, found, self.drawn)
+        worst_pair = replace(worst_pair, pair=best.make(), name=best.name, edges=(*worst_pair.edges, said))
+        chosen = type(self)._at(self.question.about(worst_pair.pair), request, worst_pair, self.drawn)
         return chosen if chosen.traced[0].worst.word >= worst.word else self
 
 
@@ -256,20 +256,20 @@ def _first(question: Question, pairs: Sequence[RacedPair], runs: int) -> RacedPa
     return None
 
 
-def _change(question: Question, found: FoundPair, made: bool) -> str:
+def _change(question: Question, worst: FoundPair, made: bool) -> str:
     """Return the two datasets in one line: with all values where none is of the user's data, or they are kept."""
-    valued = made or found.name == DRAWN_PAIR or question.keep_data
+    valued = made or worst.name == DRAWN_PAIR or question.keep_data
     line = change_in_words(question.pairs[0], question.relation, valued=valued)
     if valued or not line:
         return line
-    _, colon, words = found.name.partition(": ")
-    return f"{line} ({words if colon else found.name})"
+    _, colon, words = worst.name.partition(": ")
+    return f"{line} ({words if colon else worst.name})"
 
 
-def _beside(found: FoundPair, space: SearchSpace) -> tuple[str, ...]:
+def _beside(worst: FoundPair, space: SearchSpace) -> tuple[str, ...]:
     """Say what else was seen, or left out, of the neighbours of the data."""
-    said = list(found.edges)
-    if found.in_part:
+    said = list(worst.edges)
+    if worst.in_part:
         said.append(
             f"the pair is of a part of the data, which shows more than the same change of all {len(space.data):,}"
         )
@@ -282,12 +282,12 @@ def _beside(found: FoundPair, space: SearchSpace) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _drawn(target: Target, question: Question, found: FoundPair, seed: int) -> tuple[FoundPair, int]:
+def _drawn(target: Target, question: Question, worst: FoundPair, seed: int) -> tuple[FoundPair, int]:
     """Draw pairs over a declared domain too; return the pair on which most was found, and how many were drawn."""
     space = question.space
     assert space is not None
-    if space.domain is None or found.rank is None:
-        return found, 0
+    if space.domain is None or worst.rank is None:
+        return worst, 0
     from dpaudit.auditing.race import climb_by_replay  # imports Hypothesis, which is slow to import
 
     pair, higher, drawn = climb_by_replay(
@@ -297,12 +297,12 @@ def _drawn(target: Target, question: Question, found: FoundPair, seed: int) -> t
         space.domain,
         question.relation,
         seed=seed,
-        above=found.rank,
-        trials=int(DRAWN * min(found.tried, _DRAWN_OF)),
+        above=worst.rank,
+        trials=int(DRAWN * min(worst.tried, _DRAWN_OF)),
     )
     if pair is None:
-        return found, drawn
-    return replace(found, pair=pair, name=DRAWN_PAIR, rank=higher.rank), drawn
+        return worst, drawn
+    return replace(worst, pair=pair, name=DRAWN_PAIR, rank=higher.rank), drawn
 
 
 # --- what was found, as a record --------------------------------------------------------------------------
@@ -347,8 +347,8 @@ def _assigned(file: str, site: str) -> str:
     shown, _, line = site.partition(" (")[0].rpartition(":")
     if not shown or not file.endswith(shown) or not line.isdecimal():
         return ""
-    found = _ASSIGNED.match(linecache.getline(file, int(line)))
-    return "" if found is None else found[1]
+    match = _ASSIGNED.match(linecache.getline(file, int(line)))
+    return "" if match is None else match[1]
 
 
 def _calls(path: Path, file: str) -> tuple[TracedCall, ...]:
@@ -356,7 +356,7 @@ def _calls(path: Path, file: str) -> tuple[TracedCall, ...]:
     if path.recorder is None:
         return ()
     moved = [] if path.shift is None else path.shift.moved
-    found: dict[tuple[str, str], TracedCall] = {}
+    calls: dict[tuple[str, str], TracedCall] = {}
     met = next((each.met for each in path.found if each.met), "")
     for block in path.recorder.blocks:
         inside = [each for each in moved if block.first <= each.column < block.first + len(block.values)]
@@ -368,14 +368,14 @@ def _calls(path: Path, file: str) -> tuple[TracedCall, ...]:
         cost = math.sqrt(math.fsum(each.cost**2 for each in inside)) if squares else math.fsum(e.cost for e in inside)
         scale = float(block.scale[0]) if most is None and len(block.scale) else (0.0 if most is None else most.scale)
         key = (block.site, law)
-        before = found.get(key)
+        before = calls.get(key)
         draws, count, by, paid = len(block.values), len(inside), 0.0 if most is None else most.by, cost
         if before is not None:
             draws, count = draws + before.draws, count + before.moved
             by = by if abs(by) >= abs(before.by) else before.by
             old = before.cost or 0.0
             paid = math.hypot(old, cost) if squares or (most is None and block.law.cost == "gaussian") else old + cost
-        found[key] = TracedCall(
+        calls[key] = TracedCall(
             where=block.site,
             met=met if count else "",
             law=law,
@@ -387,17 +387,17 @@ def _calls(path: Path, file: str) -> tuple[TracedCall, ...]:
             recognised=any(each.recognised for each in inside) or (before is not None and before.recognised),
             name=_assigned(file, block.site),
         )
-    every = [*found.values(), *_stated_calls(path)]
+    every = [*calls.values(), *_stated_calls(path)]
     return tuple(sorted(every, key=lambda call: -(call.cost or 0.0))[:_MOST_SHOWN])
 
 
 def _stated_calls(path: Path) -> list[TracedCall]:
     """Return the calls of mechanisms of libraries that lose something, each with what it states."""
-    found = []
+    stated = []
     for each in path.stated:
         cost = each.loss.epsilon or math.hypot(each.loss.mu, math.sqrt(2 * each.loss.rho))
         known = 0 < cost < math.inf and math.isfinite(each.loss.by)
-        found.append(
+        stated.append(
             TracedCall(
                 where=each.site,
                 met="",
@@ -410,7 +410,7 @@ def _stated_calls(path: Path) -> list[TracedCall]:
                 recognised=False,
             )
         )
-    return found
+    return stated
 
 
 def _loss(certain: Certain | None) -> TraceLoss | None:

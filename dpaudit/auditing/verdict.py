@@ -300,16 +300,18 @@ def assumed(own_randomness: bool, *, declared: bool, observed: bool, repeated: b
     Returns:
         One sentence for each assumption.
     """
-    found = ["the pair is neighbouring: declared, not checked"] if declared else []
+    assumptions = ["the pair is neighbouring: declared, not checked"] if declared else []
     if own_randomness:
-        found.append("runs are independent: the function's own randomness cannot be seeded or seen")
+        assumptions.append("runs are independent: the function's own randomness cannot be seeded or seen")
     else:
-        found.append("runs are independent draws of the mechanism's law")
+        assumptions.append("runs are independent draws of the mechanism's law")
     if observed:
-        found.append("the run time of a call depends on its data and its noise, and on nothing that knows the side")
+        assumptions.append(
+            "the run time of a call depends on its data and its noise, and on nothing that knows the side"
+        )
     if repeated and own_randomness:
-        found.append("a function with randomness of its own does not begin with the same noise in every process")
-    return tuple(found)
+        assumptions.append("a function with randomness of its own does not begin with the same noise in every process")
+    return tuple(assumptions)
 
 
 def measured_bound(

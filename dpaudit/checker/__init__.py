@@ -142,28 +142,30 @@ def check_certificate(certificate: object) -> Checked:
                 f"The tree reads {count:,} values of the queries, each computed on branches of its own; for every pair "
                 "of branches neighbours move them no farther than the proof takes them to."
             ]
-        found, sentences = check_tree(given, count, moved, steps)
+        shown_bound, sentences = check_tree(given, count, moved, steps)
         sentences = [*derived, *sentences]
     elif kind == "fold":
-        found, sentences = check_fold(given, movement, steps)
+        shown_bound, sentences = check_fold(given, movement, steps)
     else:
-        found, sentences = check_selection(given, movement, steps)
-    if found != bound:
-        raise ForgedError(f"the shifts show the bound {found}, not {bound}")
+        shown_bound, sentences = check_selection(given, movement, steps)
+    if shown_bound != bound:
+        raise ForgedError(f"the shifts show the bound {shown_bound}, not {bound}")
     return Checked(bound, kind, mechanism, scope, (*_told(bound, mechanism, scope), *sentences, _UNTOLD))
 
 
 def _account(certificate: dict[str, Any]) -> Checked:
-    found = check_account(fields(certificate, ACCOUNT, "the certificate"))
+    account = check_account(fields(certificate, ACCOUNT, "the certificate"))
     scope = {
-        "parameter": found.parameter,
-        "at": str(found.at),
-        "low": str(found.low),
-        "high": str(found.high),
-        "relations": list(found.relations),
-        "events": list(found.events),
+        "parameter": account.parameter,
+        "at": str(account.at),
+        "low": str(account.low),
+        "high": str(account.high),
+        "relations": list(account.relations),
+        "events": list(account.events),
     }
-    return Checked(found.high, "account", {"name": " + ".join(found.events), "source": ""}, scope, found.sentences)
+    return Checked(
+        account.high, "account", {"name": " + ".join(account.events), "source": ""}, scope, account.sentences
+    )
 
 
 def _check_releases(given: dict[str, Any], mechanism: dict[str, str], bound: Fraction) -> Checked:
@@ -178,13 +180,13 @@ def _check_releases(given: dict[str, Any], mechanism: dict[str, str], bound: Fra
     granted: tuple[str, ...] = ()
     if given["version"] == DERIVED_VERSION:
         derivation = Derivation(given)
-        found, granted, untold = derivation.bound(given, group), tuple(derivation.given), _UNTOLD_OF_DERIVED
+        shown_bound, granted, untold = derivation.bound(given, group), tuple(derivation.given), _UNTOLD_OF_DERIVED
         sentences, scope = derivation.sentences(), {**scope, "columns": derivation.domain()}
     else:
-        found, sentences = check_releases(given, scope["relation"], group, Steps())
+        shown_bound, sentences = check_releases(given, scope["relation"], group, Steps())
         granted, untold = _granted(given), _UNTOLD_OF_RELEASES
-    if not found <= bound <= found * (1 + _ROUNDED):
-        raise ForgedError(f"the releases show the bound {found}, not {bound}")
+    if not shown_bound <= bound <= shown_bound * (1 + _ROUNDED):
+        raise ForgedError(f"the releases show the bound {shown_bound}, not {bound}")
     notion, delta = given["notion"], rational(given["delta"], "delta")
     checked = Checked(bound, "releases", mechanism, scope, (), notion, delta, granted)
     parameters = ", ".join(f"{name}={value}" for name, value in scope["parameters"].items()) or "none"
@@ -206,22 +208,22 @@ def _check_releases(given: dict[str, Any], mechanism: dict[str, str], bound: Fra
 
 def _granted(given: dict[str, Any]) -> tuple[str, ...]:
     """Return what is taken for granted of lines of the program that are not read."""
-    found: dict[str, str] = {}
+    granted: dict[str, str] = {}
     for number, each in enumerate(items(given["given"], "given", _MOST_GIVEN, 1) if "given" in given else ()):
         each = fields(each, {"line", "by"}, f"given {number}")
         by, line = rational(each["by"], f"given {number}: by"), text(each["line"], f"given {number}: line")
-        if by < 0 or line in found:
+        if by < 0 or line in granted:
             raise CertificateError(f"given {number}: a line moves once, by a number that is not negative")
-        found[line] = f"{line} moves by at most {by} and does nothing else"
-    return tuple(found.values())
+        granted[line] = f"{line} moves by at most {by} and does nothing else"
+    return tuple(granted.values())
 
 
 def _check_moves(given: dict[str, Any], mechanism: dict[str, str], bound: Fraction) -> Checked:
     scope, within = read_scope(given["scope"])
     scope = {**scope, "parameters": _parameters(scope["parameters"])}
-    found, sentences = check_moves(given, scope["length"], within, Steps(_MOST_STEPS_OF_MOVES))
-    if not found <= bound <= found * (1 + 4 * _ROUNDED):
-        raise ForgedError(f"the releases show the bound {found}, not {bound}")
+    shown_bound, sentences = check_moves(given, scope["length"], within, Steps(_MOST_STEPS_OF_MOVES))
+    if not shown_bound <= bound <= shown_bound * (1 + 4 * _ROUNDED):
+        raise ForgedError(f"the releases show the bound {shown_bound}, not {bound}")
     delta = rational(given["delta"], "delta")
     checked = Checked(bound, "moves", mechanism, scope, (), given["notion"], delta, (GIVEN,))
     parameters = ", ".join(f"{name}={value}" for name, value in scope["parameters"].items()) or "none"

@@ -136,10 +136,10 @@ def _by_formula(
     """Without masses the formula of Gaussian noise shows both ends, or one order the upper one and it the lower."""
     told = []
     for number, end in enumerate(ends):
-        found = fields(end, {"side", "order"}, where := f"end {number}")
+        member = fields(end, {"side", "order"}, where := f"end {number}")
         if number:
             raise CertificateError(f"{where}: without digits there is at most one end, an order")
-        told.append(_ordered(steps, found, where, parameter, at, high, 0))
+        told.append(_ordered(steps, member, where, parameter, at, high, 0))
     return [*told, *gaussian_sum(listed, parameter, (at, low, high), bounded=bool(ends) or _open(parameter, high))]
 
 
@@ -172,12 +172,12 @@ def _unbounded(law: Law) -> bool:
 
 def _largest(law: Law) -> Real:
     if isinstance(law, Discrete):
-        found = None if law.infinite or law.lost or law.spare else law.values[-1][0]
+        most = None if law.infinite or law.lost or law.spare else law.values[-1][0]
     else:
-        found = law.high
-    if found is None:
+        most = law.high
+    if most is None:
         raise ForgedError("a loss has no bound, so that ε is infinite at δ = 0")
-    return found
+    return most
 
 
 def _composed(
@@ -211,15 +211,15 @@ def _composed(
             told.append(_ordered(steps, fields(end, {"side", "order"}, where), where, parameter, at, high, digits))
             continue
         needed = {"direction", "side", "step", "corners", "events", "cuts", "digest", "sums"}
-        found = fields(end, needed, where, frozenset({"program", "factors"}))
-        key = found["direction"], found["side"]
+        member = fields(end, needed, where, frozenset({"program", "factors"}))
+        key = member["direction"], member["side"]
         if key not in {("remove", "above"), ("add", "above"), ("remove", "below")} or key in seen:
             raise CertificateError(f"{where}: {shown(key[0])}, {shown(key[1])} is unknown, or there twice")
         if key[1] == "above" and not curved:
             raise ForgedError(f"{where}: no pair dominates a claim of ρ, so it has no composition from above")
         seen.add(key)
         claimed = (high if key[1] == "above" else low) if parameter == "epsilon" else at
-        sums = _end(listed, found, where, key == ("add", "above"), key[1] == "above", digits, claimed)
+        sums = _end(listed, member, where, key == ("add", "above"), key[1] == "above", digits, claimed)
         value = sums.at_infinity() if isinstance(claimed, float) else sums.delta(claimed)
         if key[1] == "above":
             limit = at if parameter == "epsilon" else high
@@ -253,39 +253,39 @@ def _ordered(
     field = Field(digits + _GUARDS[-1])
     epsilon, delta = (high, at) if parameter == "epsilon" else (at, high)
     # in logarithms, in which nothing overflows
-    found = (field(1 - 1 / alpha).log() + field(alpha * rho - epsilon)) * field(alpha - 1) - field(alpha).log()
-    if delta < 1 and not (delta > 0 and found.high <= field(delta).log().low):
+    logarithm = (field(1 - 1 / alpha).log() + field(alpha * rho - epsilon)) * field(alpha - 1) - field(alpha).log()
+    if delta < 1 and not (delta > 0 and logarithm.high <= field(delta).log().low):
         raise ForgedError(f"{where}: δ is not shown to be at most {float(delta):.6g}")
     return f"From above: ρ ≤ {float(rho):.6g}, by its divergence of order {float(alpha):.6g}."
 
 
 def _end(
-    listed: list[Any], found: dict[str, Any], where: str, add: bool, up: bool, digits: int, claimed: Number
+    listed: list[Any], member: dict[str, Any], where: str, add: bool, up: bool, digits: int, claimed: Number
 ) -> Sums:
     """Compute one composition again, and compare digest and sums."""
     corners = [
-        _places(given, f"{where}: corners") for given in items(found["corners"], where, len(listed), len(listed))
+        _places(given, f"{where}: corners") for given in items(member["corners"], where, len(listed), len(listed))
     ]
-    events = [_places(given, f"{where}: events") for given in items(found["events"], where, len(listed), len(listed))]
+    events = [_places(given, f"{where}: events") for given in items(member["events"], where, len(listed), len(listed))]
     cuts = [
         tuple(_number(value, f"{where}: a cut") for value in items(pair, f"{where}: cuts", 2, 2))
-        for pair in items(found["cuts"], f"{where}: cuts", 100_000)
+        for pair in items(member["cuts"], f"{where}: cuts", 100_000)
     ]
     for guard in _GUARDS:
         try:
-            lattice, losses = _losses(listed, found, where, (add, up), digits, guard, corners, events)
+            lattice, losses = _losses(listed, member, where, (add, up), digits, guard, corners, events)
             break
         except CertificateError:
             if guard == _GUARDS[-1]:
                 raise
     counts = [event["count"] for event in listed]
-    program, numbers = _program(found, where) if "program" in found or "factors" in found else plain(counts)
+    program, numbers = _program(member, where) if "program" in member or "factors" in member else plain(counts)
     composer = Composer(lattice, digits, cuts)  # type: ignore[arg-type]
     factors = composer.factors(losses, counts, program, numbers)
-    if text(found["digest"], f"{where}: digest") != digest(factors):
+    if text(member["digest"], f"{where}: digest") != digest(factors):
         raise ForgedError(f"{where}: the masses are not those of the digest")
     sums = Sums(factors, lattice)
-    given = fields(found["sums"], {"place", "above", "infinite"}, f"{where}: sums")
+    given = fields(member["sums"], {"place", "above", "infinite"}, f"{where}: sums")
     above, infinite = (_number(given[name], f"{where}: sums") for name in ("above", "infinite"))
     if isinstance(claimed, float):
         whole(given["place"], f"{where}: the place of no finite loss", -1, -1)
@@ -303,7 +303,7 @@ def _end(
 
 def _losses(
     listed: list[Any],
-    found: dict[str, Any],
+    member: dict[str, Any],
     where: str,
     kind: tuple[bool, bool],
     digits: int,
@@ -315,12 +315,12 @@ def _losses(
     add, up = kind
     field = Field(digits + guard)
     again = _laws(listed, field, digits, add, up)
-    size, wholes = _step(found["step"], again, f"{where}: step", field)
+    size, wholes = _step(member["step"], again, f"{where}: step", field)
     if more := _more_digits(again, size, corners, where):
         # e^loss magnifies what is uncertain of Q
         field = Field(digits + guard + more)
         again = _laws(listed, field, digits, add, up)
-        size, wholes = _step(found["step"], again, f"{where}: step", field)
+        size, wholes = _step(member["step"], again, f"{where}: step", field)
     lattice = Lattice(size, 10**digits, up, wholes, field)
     return lattice, [
         lattice.loss(law, number, corners[number], events[number], f"{where}: law {number}")
@@ -328,16 +328,16 @@ def _losses(
     ]
 
 
-def _program(found: dict[str, Any], where: str) -> tuple[list[Order], list[int]]:
+def _program(member: dict[str, Any], where: str) -> tuple[list[Order], list[int]]:
     """Return what to multiply and to move, in turn, and the numbers of the factors."""
-    fields(found, {"program", "factors"}, where, frozenset(found))
+    fields(member, {"program", "factors"}, where, frozenset(member))
     program: list[Order] = []
-    for given in items(found["program"], f"{where}: program", MOST_ORDERS):
+    for given in items(member["program"], f"{where}: program", MOST_ORDERS):
         number, other = items(given, f"{where}: program", 2, 2)
         if other not in ("even", "odd") or type(other) is not str:
             other = whole(other, f"{where}: program", 0, MOST_EVENTS + MOST_ORDERS)
         program.append((whole(number, f"{where}: program", 0, MOST_EVENTS + MOST_ORDERS), other))
-    factors = items(found["factors"], f"{where}: factors", 2, 1)
+    factors = items(member["factors"], f"{where}: factors", 2, 1)
     return program, [whole(number, f"{where}: factors", 0, MOST_EVENTS + MOST_ORDERS) for number in factors]
 
 
@@ -346,14 +346,14 @@ def _places(value: object, where: str) -> list[int]:
     given = items(value, where, MOST_CORNERS)
     if not given:
         return []
-    found = [whole(given[0], where, -(10**12), 10**12)]
+    places = [whole(given[0], where, -(10**12), 10**12)]
     if len(given) % 2 == 0:
         raise CertificateError(f"{where}: after the first place come gaps, each with how often")
     for gap, times in zip(given[1::2], given[2::2], strict=True):
         whole(gap, where, 0, 10**12)
-        for _ in range(whole(times, where, 1, MOST_CORNERS - min(len(found), MOST_CORNERS - 1))):
-            found.append(found[-1] + gap)
-    return found
+        for _ in range(whole(times, where, 1, MOST_CORNERS - min(len(places), MOST_CORNERS - 1))):
+            places.append(places[-1] + gap)
+    return places
 
 
 def _number(value: object, where: str) -> int:

@@ -108,15 +108,15 @@ def step(given: object, where: str, field: Field, digits: int) -> Step:
         field: of the intervals.
         digits: decimal digits of the masses.
     """
-    found = fields(given, {"mechanism", "count"}, where, frozenset({"sampling"}))
-    count = whole(found["count"], f"{where}: the count", 1, MOST_COUNT)
-    name, above, below = _mechanism(found["mechanism"], f"{where}: mechanism", field, digits)
-    concentrated = found["mechanism"]["name"] == "concentrated claim"
-    if "sampling" not in found:
-        return Step(name, count, above, below, True, _ALL, _rho(found["mechanism"]), not concentrated)
+    member = fields(given, {"mechanism", "count"}, where, frozenset({"sampling"}))
+    count = whole(member["count"], f"{where}: the count", 1, MOST_COUNT)
+    name, above, below = _mechanism(member["mechanism"], f"{where}: mechanism", field, digits)
+    concentrated = member["mechanism"]["name"] == "concentrated claim"
+    if "sampling" not in member:
+        return Step(name, count, above, below, True, _ALL, _rho(member["mechanism"]), not concentrated)
     if concentrated:
         raise CertificateError(f"{where}: nothing is known of a claim of ρ on sampled records")
-    sampling = found["sampling"]
+    sampling = member["sampling"]
     kind = sampling.get("name") if type(sampling) is dict else None
     place = f"{where}: sampling"
     if kind == "poisson":
@@ -142,9 +142,9 @@ def step(given: object, where: str, field: Field, digits: int) -> Step:
         batches = whole(fields(sampling, {"name", "batches"}, place)["batches"], f"{place}: batches", 1, MOST_COUNT)
         told = f"an epoch of {batches} shuffled batches, each with {name}"
         if batches > 1:
-            if found["mechanism"]["name"] != "gaussian":
+            if member["mechanism"]["name"] != "gaussian":
                 raise CertificateError(f"{place}: shuffled batches are known for Gaussian noise only")
-            below = _largest(positive(found["mechanism"]["noise"], f"{where}: noise"), batches, field)
+            below = _largest(positive(member["mechanism"]["noise"], f"{where}: noise"), batches, field)
         return Step(told, count, above, below, True, _RELATIONS[kind])
     raise CertificateError(f"{place}: nothing is known of {shown(kind)}")
 
@@ -157,9 +157,9 @@ def _mechanism(given: object, where: str, field: Field, digits: int) -> tuple[st
         smooth = _gaussian(noise * noise, field) if name == "gaussian" else _laplace(noise, field)
         return f"{name} noise {noise}", smooth, smooth
     if name in ("discrete gaussian", "discrete laplace"):
-        found = fields(given, {"name", "noise", "sensitivity"}, where)
-        noise = positive(found["noise"], f"{where}: noise")
-        moves = whole(found["sensitivity"], f"{where}: sensitivity", 1, MOST_ATOMS)
+        member = fields(given, {"name", "noise", "sensitivity"}, where)
+        noise = positive(member["noise"], f"{where}: noise")
+        moves = whole(member["sensitivity"], f"{where}: sensitivity", 1, MOST_ATOMS)
         both = _discrete_laplace(noise, moves, field) if name == "discrete laplace" else None
         both = both or _discrete_gaussian(noise, moves, field, digits)
         return f"{name} noise {noise}", both, both
@@ -178,9 +178,9 @@ def _mechanism(given: object, where: str, field: Field, digits: int) -> tuple[st
         smooth = _gaussian(1 / (2 * rho), field)  # it keeps the claim
         return f"a claim of ρ = {rho}", smooth, smooth
     if name == "claim":
-        found = fields(given, {"name", "epsilon", "delta"}, where)
-        epsilon = positive(found["epsilon"], f"{where}: epsilon")
-        delta = rational(found["delta"], f"{where}: delta")
+        member = fields(given, {"name", "epsilon", "delta"}, where)
+        epsilon = positive(member["epsilon"], f"{where}: epsilon")
+        delta = rational(member["delta"], f"{where}: delta")
         if not 0 <= delta < 1:
             raise CertificateError(f"{where}: delta is at least 0 and below 1")
         law = _response(epsilon, delta, field)

@@ -115,10 +115,10 @@ def _mean(mechanism: dict[str, Any], step: Step) -> Real:
     """The mean loss of the attained pair, which ρ is at least (Laplace noise: ε + e^(−ε) − 1)."""
     law = step.below
     if isinstance(law, Discrete):
-        found = law.values[0][1].field(0)
+        total = law.values[0][1].field(0)
         for loss, mass, _ in law.values:
-            found = found + loss * mass
-        return found
+            total = total + loss * mass
+        return total
     assert mechanism["name"] == "laplace" and law.high is not None
     return law.high + (-law.high).exp() - 1
 
@@ -139,10 +139,10 @@ def _above(square: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
     """
     for digits in _DIGITS if delta < 1 else ():
         field = Field(digits)
-        found, wanted = _delta(field(square).root(), field(epsilon)), field(delta)
-        if found.high <= wanted.low:
+        loss, wanted = _delta(field(square).root(), field(epsilon)), field(delta)
+        if loss.high <= wanted.low:
             return False
-        if found.low > wanted.high:
+        if loss.low > wanted.high:
             return True
     if delta < 1:
         raise ForgedError(f"δ is too close to {float(delta):.6g} to tell on which side it is")
@@ -313,8 +313,8 @@ class Lattice:
         masses = self._masses(losses, [*values, self.field(0)])
         if any(mass.low < 0 for mass in masses):
             raise ForgedError(f"{where}: the polyline of test lines is not convex")
-        found = {corner: self.units(mass) for corner, mass in zip(corners, masses, strict=True)}
-        return self._placed(found, 0, base)
+        rounded = {corner: self.units(mass) for corner, mass in zip(corners, masses, strict=True)}
+        return self._placed(rounded, 0, base)
 
     def _masses(self, losses: list[Real], values: list[Real]) -> list[Real]:
         """α times the increase of slope of the polyline that begins in (0, 1) and is level after its last corner."""
@@ -334,10 +334,10 @@ class Lattice:
             infinite = self.units(left + self.field(law.infinite))
         elif law.infinite:
             infinite = self.units(self.field(law.infinite))
-        found: dict[int, Real] = {}
+        masses: dict[int, Real] = {}
 
         def put(place: int, mass: Real) -> None:
-            found[place] = found[place] + mass if place in found else mass
+            masses[place] = masses[place] + mass if place in masses else mass
 
         for number, (loss, mass, _) in enumerate(law.values):
             if whole is not None or not number:
@@ -353,14 +353,14 @@ class Lattice:
             share = ((low_loss - loss).exp() - (low_loss - high_loss).exp()) / (1 - (low_loss - high_loss).exp())
             put(high - 1, mass * share)
             put(high, mass * (1 - share))
-        return self._placed({place: self.units(mass) for place, mass in found.items()}, infinite, base)
+        return self._placed({place: self.units(mass) for place, mass in masses.items()}, infinite, base)
 
-    def _placed(self, found: dict[int, int], infinite: int, base: Real) -> Loss:
-        start = min(found)
-        if max(found) - start > MOST_PLACES:
+    def _placed(self, rounded: dict[int, int], infinite: int, base: Real) -> Loss:
+        start = min(rounded)
+        if max(rounded) - start > MOST_PLACES:
             raise CertificateError(f"a loss reaches over more than {MOST_PLACES:,} places")
-        masses = [0] * (max(found) - start + 1)
-        for place, mass in found.items():
+        masses = [0] * (max(rounded) - start + 1)
+        for place, mass in rounded.items():
             masses[place - start] = mass
         return Loss(masses, start, infinite, base)
 
@@ -409,22 +409,22 @@ def plain(counts: Sequence[int]) -> tuple[list[Order], list[int]]:
         return made - 1
 
     def power(number: int, count: int) -> int:
-        found = number
+        product = number
         for bit in bin(count)[3:]:
-            found = times(found, found)
+            product = times(product, product)
             if bit == "1":
-                found = times(found, number)
-        return found
+                product = times(product, number)
+        return product
 
     if len(counts) == 1:
         if counts[0] == 1:
             return program, [0]
         half = power(0, counts[0] // 2)
         return program, [times(half, 0) if counts[0] % 2 else half, half]
-    found = power(0, counts[0])
+    product = power(0, counts[0])
     for number, count in enumerate(counts[1:-1], 1):
-        found = times(found, power(number, count))
-    return program, [found, power(len(counts) - 1, counts[-1])]
+        product = times(product, power(number, count))
+    return program, [product, power(len(counts) - 1, counts[-1])]
 
 
 class Composer:
@@ -457,10 +457,10 @@ class Composer:
         held = [Counter({number: 1}) for number in range(len(losses))]
 
         def of(number: int) -> Loss:
-            found = made[number] if 0 <= number < len(made) else None
-            if found is None:
+            made_already = made[number] if 0 <= number < len(made) else None
+            if made_already is None:
                 raise CertificateError("the program names a loss that is not there")
-            return found
+            return made_already
 
         for place, (number, other) in enumerate(program):
             if isinstance(other, str):
@@ -477,11 +477,11 @@ class Composer:
                 raise CertificateError("the certificate takes too much memory to check")
         if next(self._cuts, None) is not None:
             raise CertificateError("there are more cuts than products")
-        found = [of(number) for number in numbers]
+        made_already = [of(number) for number in numbers]
         whole: Counter[int] = sum((held[number] for number in numbers), Counter())
-        if whole != Counter(dict(enumerate(counts))) or len({loss.level for loss in found}) > 1:
+        if whole != Counter(dict(enumerate(counts))) or len({loss.level for loss in made_already}) > 1:
             raise ForgedError("the factors are not made of all steps, or are on different lattices")
-        return found
+        return made_already
 
     def trimmed(self, loss: Loss) -> Loss:
         """Cut both ends: as many places as together hold no more than the cut."""
@@ -577,10 +577,10 @@ def both_infinite(a: Loss, b: Loss) -> int:
 
 def digest(factors: Sequence[Loss]) -> str:
     """Return the SHA-256 of start, infinite mass and masses of each, as decimals with commas, each ending in ';'."""
-    found = sha256()
+    state = sha256()
     for loss in factors:
-        found.update(",".join(map(str, [loss.start, loss.infinite, *loss.masses])).encode() + b";")
-    return "sha256:" + found.hexdigest()
+        state.update(",".join(map(str, [loss.start, loss.infinite, *loss.masses])).encode() + b";")
+    return "sha256:" + state.hexdigest()
 
 
 class Sums:
@@ -633,14 +633,14 @@ class Sums:
         at = field(epsilon)
         square = self.lattice.unit**2
         factor = (at - self._base).exp()
-        found = []
+        values = []
         for place in self.places(at):
             value = field.ratio(self.infinite, square)
             if place < self.length:
                 under_q = field.ratio(_paired(self._right_q, self._suffix_q, place), square * 10 ** (2 * self._places))
                 value = value + field.ratio(self.above(place), square) - factor * under_q
-            found.append(value)
-        return max(value.high for value in found) if up else max(value.low for value in found)
+            values.append(value)
+        return max(value.high for value in values) if up else max(value.low for value in values)
 
 
 def _paired(right: list[int], suffix: list[int], place: int) -> int:

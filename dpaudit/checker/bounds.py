@@ -236,11 +236,11 @@ def _both_sides(hits: Hits, notion: Notion, weight: float | None, error: float) 
 
     (least0, most0), (least1, most1) = (_ends(own, runs, gamma) for own, runs in zip(right, hits.runs, strict=True))
     chances = [_ends(own, runs, gamma)[1] for own, runs in zip(wrong, left, strict=True)]
-    found, runs, missed, rest = sum(right), sum(hits.runs), sum(wrong), sum(left)
+    hits_right, runs, missed, rest = sum(right), sum(hits.runs), sum(wrong), sum(left)
     lead = abs(hits.runs[0] - hits.runs[1]) / 2
     least = math.inf
     for low, high in zip(lows, highs, strict=True):
-        mean = _least_mean(found, runs, low, max(most0, most1)) if found else 0.0
+        mean = _least_mean(hits_right, runs, low, max(most0, most1)) if hits_right else 0.0
         errors = _most_errors(missed, rest, high, max(chances))
         a = min(max((mean - lead) / runs, 0.0), 1.0) if low < 1 else 1.0
         both = min(max(2 * a, least0 + least1), most0 + most1)
@@ -329,14 +329,14 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
         at = (low * at_high - high * at_low) / (at_high - at_low)
         if not low < at < high:
             at = (low + high) / 2
-        found = function(at)
-        if found == 0 or high - low < _ROOM:
+        value = function(at)
+        if value == 0 or high - low < _ROOM:
             return at
-        if (found > 0) == (at_high > 0):
-            high, at_high = at, found
+        if (value > 0) == (at_high > 0):
+            high, at_high = at, value
             at_low, kept = (at_low / 2 if kept == 1 else at_low), 1
         else:
-            low, at_low = at, found
+            low, at_low = at, value
             at_high, kept = (at_high / 2 if kept == -1 else at_high), -1
     return (low + high) / 2
 

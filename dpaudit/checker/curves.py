@@ -68,8 +68,8 @@ class Curve:
             return natural_logarithm(of)
         if self.exponent == Fraction(1, 2):
             return square_root(of)
-        found = self._power(of, abs(self.exponent))
-        return divide(_ONE, found) if self.falls else found
+        powered = self._power(of, abs(self.exponent))
+        return divide(_ONE, powered) if self.falls else powered
 
     @staticmethod
     def _power(of: Range, exponent: Fraction) -> Range:
@@ -106,11 +106,11 @@ class Curve:
 
 def range_of_sums(added: Iterable[Mapping[int, Ends]], size: int) -> list[Range]:
     """Return what sums of rows can be: of no row 0, and without an end on a side on which any row adds something."""
-    found: list[Ends] = [(0, 0)] * size
+    ends: list[Ends] = [(0, 0)] * size
     for adds in added:
         for place, (low, high) in adds.items():
-            found[place] = min(found[place][0], low), max(found[place][1], high)
-    return [Range(-math.inf if low < 0 else 0, math.inf if high > 0 else 0, low < 0, high > 0) for low, high in found]
+            ends[place] = min(ends[place][0], low), max(ends[place][1], high)
+    return [Range(-math.inf if low < 0 else 0, math.inf if high > 0 else 0, low < 0, high > 0) for low, high in ends]
 
 
 def range_of(kind: str, given: Any, inner: list[list[Range]], constants: Sequence[Number], size: int) -> list[Range]:
@@ -120,11 +120,11 @@ def range_of(kind: str, given: Any, inner: list[list[Range]], constants: Sequenc
     if kind == "stack":
         return [each for ranges in inner for each in ranges]
     if kind == "linear":
-        found = [Range(each, each) for each in constants]
+        summed = [Range(each, each) for each in constants]
         for place, goes in given.items():
             for to, factor in goes:
-                found[to] = add(found[to], multiply(inner[0][place], Range(factor, factor)))
-        return found
+                summed[to] = add(summed[to], multiply(inner[0][place], Range(factor, factor)))
+        return summed
     if kind == "among":
         listed = [[EVERYTHING if place is None else inner[0][place] for place in places] for places in given]
         return [Range.of(reduce(hull, each)) for each in listed]
@@ -150,8 +150,8 @@ def product_range(one: Range, other: Range, where: str) -> Range:
 def product_moved(ranges: tuple[Range, Range], moves: tuple[Ends, Ends]) -> Ends:
     """Return how far a product x·y moves: by dx·y′ + x·dy."""
     (x, y), (of_x, of_y) = ranges, (Range(*each) for each in moves)
-    found = add(multiply(of_x, y), multiply(x, of_y))
-    return found.low, found.high
+    moved = add(multiply(of_x, y), multiply(x, of_y))
+    return moved.low, moved.high
 
 
 def norm(ends: Iterable[Ends]) -> Number:

@@ -163,10 +163,10 @@ class Derivation:
     def dearest(self, path: Counter[int]) -> list[Spent]:
         """Return what the releases of a path cost at most: for any kind of records, one of these is at least that."""
         parts = [self._dearest_part(part) for part in self._parts(path)]
-        found = [Spent()]
+        spent = [Spent()]
         for part in parts:
-            found = dearest([one.joined(other) for one in found for other in part], self.samples, self.steps)
-        return found
+            spent = dearest([one.joined(other) for one in spent for other in part], self.samples, self.steps)
+        return spent
 
     def _parts(self, path: Counter[int]) -> list[Part]:
         """Return the releases of a path in parts that share no column of rows of one origin, and no sample."""
@@ -188,8 +188,8 @@ class Derivation:
 
     def _made(self, release: int) -> dict[int, Made]:
         """Return the numbers made of rows that a release is made of."""
-        found = {each: self.numbers.of[each].made for each in self._needed[release]}
-        return {number: made for number, made in found.items() if made is not None}
+        made_of = {each: self.numbers.of[each].made for each in self._needed[release]}
+        return {number: made for number, made in made_of.items() if made is not None}
 
     def _dearest_part(self, part: Part) -> list[Spent]:
         key = frozenset(part.releases.items())
@@ -205,11 +205,11 @@ class Derivation:
         made = [each for release in part.releases for each in self._made(release).values()]
         if any(max(each.coming, each.going) > 1 for each in made):
             # several rows: each sum is largest where all are of one kind, but not all sums for the same kind
-            found = [Spent.largest(spent)]
+            largest = [Spent.largest(spent)]
         else:
-            found = dearest(spent, self.samples, self.steps)
-        self._dearest[key] = found
-        return found
+            largest = dearest(spent, self.samples, self.steps)
+        self._dearest[key] = largest
+        return largest
 
     def _moved(self, releases: Iterable[int]) -> Iterator[dict[int, Moves]]:
         """Yield how far the numbers that releases are made of move, for each kind of records."""
@@ -246,35 +246,35 @@ class Derivation:
         """Return what a row of each kind adds to numbers of one origin; kinds that add the same are one."""
         columns = sorted({column for each in made for column in each.columns})
         places = [[columns.index(column) for column in each.columns] for each in made]
-        found: dict[tuple[Any, ...], tuple[Moves, ...]] = {}
+        distinct: dict[tuple[Any, ...], tuple[Moves, ...]] = {}
         for cells in self.expressions.cells_of(columns):
             row = tuple(
                 each.adds.get(tuple(cells[place] for place in own), {}) for each, own in zip(made, places, strict=True)
             )
             self.steps.spend(sum(map(len, row)) + len(row))
-            found.setdefault(tuple(tuple(adds.items()) for adds in row), row)
-            if len(found) > MOST_KINDS:
+            distinct.setdefault(tuple(tuple(adds.items()) for adds in row), row)
+            if len(distinct) > MOST_KINDS:
                 raise CertificateError(f"the releases of a path tell more than {MOST_KINDS:,} kinds of records apart")
-        return list(found.values())
+        return list(distinct.values())
 
     def _price(self, release: int, moved: dict[int, Moves]) -> Price:
         noise, number = self.releases[release].noise, self.releases[release].number
         moves, of = moved[number], self.numbers.of[number]
         key = (release, tuple(sorted(moves.items())))
         self.steps.spend(10 + len(moves))
-        found = self._priced.get(key)
-        if found is None:
+        price = self._priced.get(key)
+        if price is None:
             self.steps.spend(10 + 4 * len(moves))
             if noise.law == "laplace_threshold":
-                found = self._price_by_threshold(release, moves, of)
+                price = self._price_by_threshold(release, moves, of)
             else:
                 # places that do not move count where there are any: for spreads
                 listed = [*moves.values(), *[(0, 0)] * min(2, of.size - len(moves))]
                 ends = [(Fraction(low), Fraction(high)) for low, high in listed]
-                found = LAWS[noise.law](noise, ends, self.scope.is_replaced)
+                price = LAWS[noise.law](noise, ends, self.scope.is_replaced)
             if len(self._priced) < MOST_KINDS:
-                self._priced[key] = found
-        return found
+                self._priced[key] = price
+        return price
 
     def _price_by_threshold(self, release: int, moves: Moves, of: Numbers) -> Price:
         """Return the price of counts of which small ones are dropped, of keys that the data hold."""
@@ -311,8 +311,8 @@ class Derivation:
                 if delta and (total.gaussian, total.delta) not in converted:
                     converted.add((total.gaussian, total.delta))
                     self.steps.spend(_STEPS_OF_CURVE)
-                found = by_rules(total, notion, delta, alone=alone)
-                worst = [larger(one, more) for one, more in zip(worst, found, strict=True)]
+                rules = by_rules(total, notion, delta, alone=alone)
+                worst = [larger(one, more) for one, more in zip(worst, rules, strict=True)]
         if "account" in given:
             if not delta or not alone:
                 raise CertificateError("an account is one of ε at a δ above 0, of releases on one path")
@@ -377,16 +377,16 @@ def _laws_of_paths(given: Mapping[str, Any]) -> set[tuple[str, ...]]:
 
 def _times(adds: Moves, times: int, exact: bool) -> Moves:
     """Return what so many rows add, all of one kind; fewer where it is not ``exact``; for a negative number they go."""
-    found = {}
+    added = {}
     for place, (low, high) in adds.items():
         ends = (low * times, high * times) if times > 0 else (high * times, low * times)
-        found[place] = ends if exact else (min(ends[0], 0), max(ends[1], 0))
-    return {place: ends for place, ends in found.items() if any(ends)}
+        added[place] = ends if exact else (min(ends[0], 0), max(ends[1], 0))
+    return {place: ends for place, ends in added.items() if any(ends)}
 
 
 def _sum(one: Moves, other: Moves) -> Moves:
-    found = dict(one)
+    total = dict(one)
     for place, (low, high) in other.items():
-        before = found.get(place, (0, 0))
-        found[place] = before[0] + low, before[1] + high
-    return {place: ends for place, ends in found.items() if any(ends)}
+        before = total.get(place, (0, 0))
+        total[place] = before[0] + low, before[1] + high
+    return {place: ends for place, ends in total.items() if any(ends)}

@@ -192,12 +192,12 @@ def _unpacked(text: str) -> str:
     """Return what is written as gzip, in base64; raise `ValueError` for anything else."""
     reader = zlib.decompressobj(wbits=31)
     try:
-        found = reader.decompress(base64.b64decode(text, validate=True), _MOST_UNPACKED)
+        data = reader.decompress(base64.b64decode(text, validate=True), _MOST_UNPACKED)
     except zlib.error as error:
         raise ValueError(f"what the page holds cannot be unpacked: {error}") from None
     if not reader.eof or reader.unused_data:
         raise ValueError(f"what the page holds is cut, goes on after its end, or is larger than {_MOST_UNPACKED} bytes")
-    return found.decode()
+    return data.decode()
 
 
 class _Finder(HTMLParser):
@@ -488,11 +488,11 @@ def _verdict(record: Record, claim: _Claim | None, bounds: list[_Bound], proved:
 
 def _silent(record: Record, name: str) -> bool:
     """Whether a member says nothing, or a search or the movement of a query found nothing against the claim."""
-    found = record[name]
+    value = record[name]
     return (
-        not found
-        or (name == "search" and found.get("led") is None)
-        or (name == "sensitivity" and found["exceeded"] is False)
+        not value
+        or (name == "search" and value.get("led") is None)
+        or (name == "sensitivity" and value["exceeded"] is False)
     )
 
 

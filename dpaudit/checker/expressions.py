@@ -120,34 +120,36 @@ class Expressions:
         operation, reader = _OPERATIONS.get(op), _READERS.get(op)
         if operation is not None:
             of = self._members(fields(value, {"op", "of"}, where)["of"], operation.of, where)
-            found = self._operation(op, operation, of, where)
+            expression = self._operation(op, operation, of, where)
         elif reader is not None:
             names, types, read = reader
             given = fields(value, {"op", "of", *names}, where)
-            found = read(self, given, self._members(given["of"], types, where), where)
+            expression = read(self, given, self._members(given["of"], types, where), where)
         else:
             raise CertificateError(
                 f"{where}: no operation {shown(op)}; known are {', '.join((*_READERS, *_OPERATIONS))}"
             )
-        before = [self.of[each] for each in found.of]
-        if found.how in ("exact", "rounded") and before:
-            found.is_exact = all(each.is_exact for each in before) and (found.how == "exact" or found.whole)
-        return found
+        before = [self.of[each] for each in expression.of]
+        if expression.how in ("exact", "rounded") and before:
+            expression.is_exact = all(each.is_exact for each in before) and (
+                expression.how == "exact" or expression.whole
+            )
+        return expression
 
     def _members(self, value: object, types: tuple[str, ...] | None, where: str) -> list[int]:
         most = MOST_VALUES if types is None else len(types)
         listed = items(value, f"{where}: of", most, 0 if types is None else most)
-        found = [whole(each, f"{where}: of", 0, len(self.of) - 1) for each in listed]
-        for each, wanted in zip(found, types or (), strict=False):
+        places = [whole(each, f"{where}: of", 0, len(self.of) - 1) for each in listed]
+        for each, wanted in zip(places, types or (), strict=False):
             own = self.of[each].type
             if wanted not in ("any", "same", own):
                 raise CertificateError(f"{where}: it is of {wanted}s, and expression {each} is a {own}")
         alike = {
-            self.of[each].type for each, wanted in zip(found, types or (), strict=False) if wanted in ("any", "same")
+            self.of[each].type for each, wanted in zip(places, types or (), strict=False) if wanted in ("any", "same")
         }
         if len(alike) > 1:
             raise CertificateError(f"{where}: expressions of one type are needed, not of {' and '.join(sorted(alike))}")
-        return found
+        return places
 
     def _operation(self, op: str, operation: _Operation, of: list[int], where: str) -> Expression:
         before = [self.of[each] for each in of]
@@ -243,24 +245,24 @@ class Expressions:
         types = [self.of[each].type for each in of]
         if not 1 <= len(of) <= 3:
             raise CertificateError(f"{where}: a table is looked up by 1 to 3 values")
-        found: dict[tuple[Value, ...], Value] = {}
+        table: dict[tuple[Value, ...], Value] = {}
         results = [_result(given["other"], where)]
         for row in items(given["table"], f"{where}: table", MOST_CELLS):
             *keys, result = items(row, f"{where}: a row of the table", len(of) + 1, len(of) + 1)
             read = [_point(key, where) for key in keys]
             results.append(_result(result, where))
             key = tuple(value for _, value in read)
-            if [kind for kind, _ in read] != types or key in found:
+            if [kind for kind, _ in read] != types or key in table:
                 raise CertificateError(f"{where}: a key of the table is of another type, or there twice")
-            found[key] = results[-1][1]
+            table[key] = results[-1][1]
         kind, other = _type_of(results, where), results[0][1]
         is_whole = kind == "number" and all(value is None or type(value) is int for _, value in results)
 
         def look(*values: Value) -> Value:
             if not any(type(each) is Range or each is EITHER for each in values):
-                return found.get(values, other)
-            self.steps.spend(len(found))
-            possible = [result for key, result in found.items() if all(map(may_be, values, key))]
+                return table.get(values, other)
+            self.steps.spend(len(table))
+            possible = [result for key, result in table.items() if all(map(may_be, values, key))]
             result = other
             for each in possible:
                 result = ranges.hull(result, each)
@@ -329,8 +331,8 @@ class Expressions:
         each.values = self._on(each, cells, exactly=each.how != "jump", widened=each.widened)
         if each.is_asked_roughly:
             rounds = each.how == "rounded"
-            found = self._on(each, cells, exactly=False, widened=rounds)
-            each.roughly = {key: ranges.rough(value) for key, value in found.items()} if rounds else found
+            values = self._on(each, cells, exactly=False, widened=rounds)
+            each.roughly = {key: ranges.rough(value) for key, value in values.items()} if rounds else values
         if each.whole and each.how == "rounded":
             for value in each.values.values():
                 if value is not None and _largest(value) > _LARGEST_WHOLE:
@@ -345,7 +347,7 @@ class Expressions:
             places = [each.columns.index(column) for column in inner.columns]
             values = inner.values if exactly or inner.is_exact else inner.roughly
             before.append((values, places, widened and inner.type == "number"))
-        found = {}
+        results = {}
         each_costs = (1 + len(before)) * (1 if exactly and not widened else 10)  # ends with many digits
         self.steps.spend(math.prod(map(len, cells.values())) * each_costs)
         for key in itertools.product(*cells.values()):
@@ -354,8 +356,8 @@ class Expressions:
                 given = [
                     ranges.rough(value) if wide else value for value, (_, _, wide) in zip(given, before, strict=True)
                 ]
-            found[key] = each.apply(*given)
-        return found
+            results[key] = each.apply(*given)
+        return results
 
 
 def _none(*_: Value) -> Value:
@@ -380,13 +382,13 @@ def may_be(value: Value, key: Value) -> bool:
 
 
 def _point(value: object, where: str) -> tuple[str, Value]:
-    found = records.point(value, where)
-    if isinstance(found, str):
-        return "text", found
-    if isinstance(found, bool):
-        return "truth", found
-    assert isinstance(found, Fraction)
-    return "number", plain(found)
+    point = records.point(value, where)
+    if isinstance(point, str):
+        return "text", point
+    if isinstance(point, bool):
+        return "truth", point
+    assert isinstance(point, Fraction)
+    return "number", plain(point)
 
 
 def _result(value: object, where: str) -> tuple[str | None, Value]:

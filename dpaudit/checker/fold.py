@@ -62,7 +62,7 @@ class Couplings:
         """
         if not movement.summed:
             raise ForgedError(f"under {movement.name!r} more than one query differs, so that couplings prove nothing")
-        found: list[tuple[_Coupling, ...]] = []
+        cases: list[tuple[_Coupling, ...]] = []
         reals: int | None = None
         for number, case in enumerate(items(value, "cases", 2, 2)):
             own: list[_Coupling] = []
@@ -83,8 +83,8 @@ class Couplings:
                 distances = tuple(rational(each, f"{where}: a distance") for each in listed)
                 state = whole(entry["state"], f"{where}: the state", 0, states - 1)
                 own.append(_Coupling(state, entry["moved"], distances, allowance))
-            found.append(tuple(own))
-        return cls(reals or 0, tuple(found), movement, steps)
+            cases.append(tuple(own))
+        return cls(reals or 0, tuple(cases), movement, steps)
 
     def leaf(
         self, leaf: Leaf, kind: str, state: int | None, follows: int | None, new: Sequence[Expression]
@@ -443,7 +443,7 @@ def _read(given: dict[str, Any], movement: Movement, steps: Steps) -> _Selection
     counted, kept, taken = (
         Expression({f"s{number}": one}, Fraction(plus)) for number, plus in ((place, 1), (winner, 0), (place, 0))
     )
-    found: list[dict[int, _Ending]] = []
+    endings: list[dict[int, _Ending]] = []
     for number, state in enumerate(states):
         where = f"state {number}"
         fields(state, {"name", "step", "end"}, where)
@@ -468,10 +468,10 @@ def _read(given: dict[str, Any], movement: Movement, steps: Steps) -> _Selection
             if new[place] != counted or new[winner] not in (kept, taken):
                 raise ForgedError(f"{leaf.name}: places are counted one by one, and the winner is kept, or this place")
             own[leaf.number] = _Ending(leaf, _next(leaf, len(states)), new, new[winner] == taken)
-        found.append(own)
-    if not all(each.marked for each in found[start].values()):
+        endings.append(own)
+    if not all(each.marked for each in endings[start].values()):
         raise ForgedError(f"state {start}: at the start every query must be marked, so that there is a winner")
-    return _Selection(start, tuple(first), tuple(found))
+    return _Selection(start, tuple(first), tuple(endings))
 
 
 def _leaves(name: str, value: object, variables: Mapping[str, int], steps: Steps, most: int = MOST_NODES) -> list[Leaf]:

@@ -104,10 +104,10 @@ def power(a: Interval, exponent: int) -> Interval:
         a = (0, max(-a[0], a[1])) if a[1] > 0 else neg(a)  # of the absolute value
     ends = []
     for end in a:
-        found = (end, end)
+        powered = (end, end)
         for _ in range(exponent - 1):
-            found = mul(found, (end, end))
-        ends.append(found)
+            powered = mul(powered, (end, end))
+        ends.append(powered)
     return ends[0][0], ends[1][1]
 
 
@@ -141,10 +141,10 @@ def _decimal(value: int, name: str) -> Interval:
     """An increasing function of `decimal`, in both directions."""
     ends = []
     for context, up in ((_DOWN, -1), (_UP, 1)):
-        found = getattr(context, name)(context.divide(Decimal(value), Decimal(ONE)))
+        computed = getattr(context, name)(context.divide(Decimal(value), Decimal(ONE)))
         with decimal.localcontext(context):
-            found = found + abs(found) * _ROOM * up + _LEAST * up
-            ends.append(int((found * ONE).to_integral_value(context.rounding)))
+            computed = computed + abs(computed) * _ROOM * up + _LEAST * up
+            ends.append(int((computed * ONE).to_integral_value(context.rounding)))
     return ends[0], ends[1]
 
 
@@ -274,14 +274,14 @@ def _deviance(x: float, mean: float) -> float:
         return mean
     if abs(x - mean) < 0.1 * (x + mean):
         v = (x - mean) / (x + mean)
-        found, power = (x - mean) * v, 2 * x * v
+        deviance, power = (x - mean) * v, 2 * x * v
         for i in range(1, 1000):
             power *= v * v
-            more = found + power / (2 * i + 1)
-            if more == found:
+            more = deviance + power / (2 * i + 1)
+            if more == deviance:
                 break
-            found = more
-        return found
+            deviance = more
+        return deviance
     return x * math.log(x / mean) + mean - x
 
 
@@ -308,20 +308,20 @@ def _fraction(a: float, b: float, x: float) -> float:
     """The continued fraction of I_x(a, b) (Abramowitz & Stegun 26.5.8), by Lentz's method; at most near the mean."""
     n, c = a + b, 1.0
     try:
-        found = d = 1 / (1 - n * x / (a + 1))
+        fraction = d = 1 / (1 - n * x / (a + 1))
         for m in range(1, _STEPS):
             at = a + 2 * m
             even = m * (b - m) * x / ((at - 1) * at)
             d = 1 / (1 + even * d)
             c = 1 + even / c
-            found *= d * c
+            fraction *= d * c
             odd = -(a + m) * (n + m) * x / (at * (at + 1))
             d = 1 / (1 + odd * d)
             c = 1 + odd / c
             step = d * c
-            found *= step
+            fraction *= step
             if -_LAST < step - 1 < _LAST:
-                return found
+                return fraction
     except ZeroDivisionError:
         pass
     raise TooLongError(f"I_x({a:.6g}, {b:.6g}) by its continued fraction")
@@ -504,11 +504,11 @@ class Field:
             term = (term * square >> self._bits) // k
             total += term
         off = self.ratio((k // 2 + 11) ** 2 * (2 + (point >> self._bits)), scale)
-        found = self(Fraction(1, 2)) - density * self.ratio(total, scale)
+        tail = self(Fraction(1, 2)) - density * self.ratio(total, scale)
         moved = self.up.subtract(z.high, self.ratio(point, scale).low)
         moved = self.up.multiply(moved, self.up.add(Decimal(1), z.high))
-        low = self.down.subtract(self.down.subtract(found.low, off.high), moved)
-        return Real(max(Decimal(0), low), self.up.add(found.high, off.high), self)
+        low = self.down.subtract(self.down.subtract(tail.low, off.high), moved)
+        return Real(max(Decimal(0), low), self.up.add(tail.high, off.high), self)
 
     def far(self, z: Real) -> bool:
         """Whether less than 10^−digits of the normal law is above z."""
@@ -582,8 +582,8 @@ class Real:
     def exp(self) -> Real:
         """e to this power; `decimal` rounds it to the nearest. Over a width w ≤ 1 it grows by at most 1 + 2w."""
         if self._exp is None:
-            f, found = self.field, self.field.down.exp(self.low)
-            low, high = f.down.next_minus(found), f.up.next_plus(found)
+            f, middle = self.field, self.field.down.exp(self.low)
+            low, high = f.down.next_minus(middle), f.up.next_plus(middle)
             width = f.up.subtract(self.high, self.low)
             if width > 1:
                 high = f.up.next_plus(f.up.exp(self.high))
@@ -594,11 +594,11 @@ class Real:
 
     def log(self) -> Real:
         """The natural logarithm of what is above 0. Over a width w it grows by at most w divided by the lower end."""
-        f, found = self.field, self.field.down.ln(self.low)
-        high = f.up.next_plus(found)
+        f, middle = self.field, self.field.down.ln(self.low)
+        high = f.up.next_plus(middle)
         if self.high != self.low:
             high = f.up.add(high, f.up.divide(f.up.subtract(self.high, self.low), self.low))
-        return Real(f.down.next_minus(found), high, f, self)
+        return Real(f.down.next_minus(middle), high, f, self)
 
     def root(self) -> Real:
         """The square root of what is not below 0."""
@@ -625,5 +625,5 @@ def pure_rho(epsilon: Fraction) -> Fraction:
     if epsilon > _LARGE:
         return most
     falls = (-Field(50)(epsilon)).exp()
-    found = Field(50)(epsilon) * ((1 - falls) / (1 + falls))
-    return min(most, Fraction(_CONCENTRATED.plus(found.high)))
+    rho = Field(50)(epsilon) * ((1 - falls) / (1 + falls))
+    return min(most, Fraction(_CONCENTRATED.plus(rho.high)))

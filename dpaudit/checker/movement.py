@@ -278,9 +278,9 @@ class Expression:
                 return _times(_plus(moving[0], moving[0]), first)
             return _plus(_times(moving[0], inner[1]), _times(first, moving[1]))
         if kind == "div":
-            found = _over(moving[0], inner[1])
+            slope = _over(moving[0], inner[1])
             below = moving[1]
-            return found if below is _NOTHING else _minus(found, _over(_times(first, below), _power(inner[1], 2)))
+            return slope if below is _NOTHING else _minus(slope, _over(_times(first, below), _power(inner[1], 2)))
         if kind in ("max", "min"):
             chosen = _times(_sign(_minus(*inner)), _minus(*moving))
             return _times(_HALF, (_plus if kind == "max" else _minus)(_plus(*moving), chosen))
@@ -308,18 +308,18 @@ class Expression:
         here, there = box[self._replaced], box[-1]
         gap = sub(here, there)
         gap = (max(gap[0], 0), max(gap[1], 0)) if sign > 0 else (min(gap[0], 0), min(gap[1], 0))
-        found: dict[int, Value] = {}
+        values: dict[int, Value] = {}
         self._steps.spend(4 * len(self._order))
         for place in self._order:
             node = self._nodes[place]
             if node.kind == "var":
                 own = node.number == self._replaced
                 side = box[node.number]
-                found[place] = Value(here, there, gap) if own else Value(side, side, ZERO)
+                values[place] = Value(here, there, gap) if own else Value(side, side, ZERO)
             else:
-                found[place] = _value(node, [found.get(i, _NOTHING) for i in node.of])
-        self._known = box, sign, found
-        return found
+                values[place] = _value(node, [values.get(i, _NOTHING) for i in node.of])
+        self._known = box, sign, values
+        return values
 
 
 def _value(node: Node, inner: list[Value]) -> Value:
@@ -345,11 +345,11 @@ _BINARY: dict[str, Callable[..., Value]] = {"add": _plus, "sub": _minus, "div": 
 
 def plain_range(nodes: list[Node], box: Sequence[Interval]) -> list[Interval]:
     """Return a range of every node on a box."""
-    found: list[Interval] = []
+    ranges: list[Interval] = []
     for node in nodes:
-        inner = [Value(found[i], found[i], ZERO) for i in node.of]
-        found.append(box[node.number] if node.kind == "var" else _value(node, inner).left)
-    return found
+        inner = [Value(ranges[i], ranges[i], ZERO) for i in node.of]
+        ranges.append(box[node.number] if node.kind == "var" else _value(node, inner).left)
+    return ranges
 
 
 def check_defined(nodes: list[Node], within: Box, steps: Steps) -> None:
@@ -364,8 +364,8 @@ def check_defined(nodes: list[Node], within: Box, steps: Steps) -> None:
             return
         box = todo.pop(0 if looked < _WIDE_FIRST else -1)
         steps.spend(2 * len(nodes))
-        found = plain_range(nodes, box)
-        node = next((each for each, own in zip(nodes, found, strict=True) if not _is_defined(each, own, found)), None)
+        ranges = plain_range(nodes, box)
+        node = next((each for each, own in zip(nodes, ranges, strict=True) if not _is_defined(each, own, ranges)), None)
         if node is None:
             continue
         held = [f"number {j} is {_told(side)}" for j, side in enumerate(box) if node.depends >> j & 1]
@@ -373,7 +373,7 @@ def check_defined(nodes: list[Node], within: Box, steps: Steps) -> None:
         side = max(range(len(box)), key=lambda j: box[j][1] - box[j][0])
         first, last = box[side]
         middle = (first + last) // 2
-        if not first < middle < last or _is_outside(node, found):
+        if not first < middle < last or _is_outside(node, ranges):
             break
         todo += [(*box[:side], half, *box[side + 1 :]) for half in ((first, middle), (middle, last))]
     raise ForgedError(f"it is not shown that the expressions are defined on the whole domain: {fault}")
@@ -391,17 +391,17 @@ def _told(side: Interval) -> str:
     return f"{low:g}" if low == high else f"from {low:g} to {high:g}"
 
 
-def _is_defined(node: Node, own: Interval, found: list[Interval]) -> bool:
+def _is_defined(node: Node, own: Interval, ranges: list[Interval]) -> bool:
     if node.kind in _FAULTS:
-        low, high = found[node.of[-1]]
+        low, high = ranges[node.of[-1]]
         if not (low > 0 or (high < 0 and node.kind == "div") or (low == 0 and node.kind == "sqrt")):
             return False
     return max(abs(own[0]), abs(own[1])) < _LARGEST
 
 
-def _is_outside(node: Node, found: list[Interval]) -> bool:
+def _is_outside(node: Node, ranges: list[Interval]) -> bool:
     """Whether what is not defined somewhere is so nowhere, as far as its operands show."""
-    low, high = found[node.of[-1]] if node.of else ZERO
+    low, high = ranges[node.of[-1]] if node.of else ZERO
     outside = {"sqrt": high < 0, "log": high <= 0, "div": low == high == 0, "exp": low > _LARGEST_EXPONENT}
     return outside.get(node.kind, False)
 
@@ -460,15 +460,15 @@ def _collapsed(expression: Expression, box: Box, sign: int, given: object, where
 
     Where the way to that end leaves the half that counts, it meets x = x′ first, where nothing moves.
     """
-    found = list(box)
+    corner = list(box)
     for each in items(given, where, len(box), 1):
         side, end = items(each, where, 2, 2)
         side, end = whole(side, f"{where}: a side", 0, len(box) - 1), whole(end, f"{where}: an end", 0, 1)
         low, high = expression.slope(box, sign, side)
         if not (low >= 0 if end else high <= 0):
             raise ForgedError(f"{where}: it is not monotone along side {side}")
-        found[side] = (box[side][end], box[side][end])
-    return tuple(found)
+        corner[side] = (box[side][end], box[side][end])
+    return tuple(corner)
 
 
 def _by_mean_values(expression: Expression, box: Box, sign: int) -> int:
@@ -477,12 +477,12 @@ def _by_mean_values(expression: Expression, box: Box, sign: int) -> int:
     here, there = middle[expression._replaced], middle[-1]
     if here != there and (here[0] > there[0]) != (sign > 0):
         raise ForgedError("a middle is on the other half of its box")
-    found = expression.moved(middle, sign)
+    movement = expression.moved(middle, sign)
     for side, (low, high) in enumerate(box):
         if low < high:
             slope = expression.slope(box, sign, side)
-            found = add(found, mul(slope, sub((low, high), middle[side])))
-    return found[1]
+            movement = add(movement, mul(slope, sub((low, high), middle[side])))
+    return movement[1]
 
 
 __all__ = ["MOST_NUMBERS", "Expression", "Node", "check_defined", "check_tree", "plain_range", "read_nodes"]

@@ -129,25 +129,25 @@ class Written:
 
     def _copied(self, root: int, first: int, following: int | None) -> int:
         """Write an expression of one number, or of two that follow each other, of these variables."""
-        found: dict[int, int] = {}
+        copies: dict[int, int] = {}
 
         def copied(place: int) -> int:
-            if place not in found:
+            if place not in copies:
                 kind, *rest = self._given[place]
                 if not self._free[place]:
-                    found[place] = self.places[place]
+                    copies[place] = self.places[place]
                 elif kind == "var":
                     if rest[0] and following is None:
                         raise ForgedError("a reduction of single numbers of what follows them")
-                    found[place] = following if rest[0] and following is not None else first
+                    copies[place] = following if rest[0] and following is not None else first
                 elif kind == "place":
                     if following is not None:
                         raise ForgedError("a place within a sum over neighbours")
                     self._place = self._variable(_COUNT) if self._place is None else self._place
-                    found[place] = self._place
+                    copies[place] = self._place
                 else:
-                    found[place] = self._put(kind, *_with(kind, rest, [copied(each) for each in _parts(kind, rest)]))
-            return found[place]
+                    copies[place] = self._put(kind, *_with(kind, rest, [copied(each) for each in _parts(kind, rest)]))
+            return copies[place]
 
         needed, todo = set[int](), [root]
         while todo:
@@ -158,7 +158,7 @@ class Written:
                 todo += _parts(kind, rest) if self._free[place] and kind not in ("var", "place") else []
         for place in sorted(needed):  # each of earlier ones, so that none is too deep
             copied(place)
-        return found[root]
+        return copies[root]
 
     def range(self, place: int) -> Interval:
         """Return the range of a written node, whatever its variables are."""
@@ -288,9 +288,9 @@ class Expressions:
 
 def check_nodes(given: object, length: int | Literal["any"], within: Interval) -> Expressions:
     """Return the expressions of operations, which are defined wherever all numbers are within their range."""
-    found = Expressions.of(given, length, within)
-    check_defined(found.nodes, found.box, Steps(_MOST_STEPS))
-    return found
+    expressions = Expressions.of(given, length, within)
+    check_defined(expressions.nodes, expressions.box, Steps(_MOST_STEPS))
+    return expressions
 
 
 def check_moves(
@@ -342,8 +342,8 @@ def _priced(given: dict[str, Any], expressions: Expressions, moves: dict[int, li
         total = Price()
         for number, each in enumerate(items(given["releases"], "releases", _MOST_RELEASES)):
             total = total.plus(_price(each, f"release {number}", expressions, moves, replaced), 1)
-        found = by_rules(total, notion, delta, alone=True)
-        worst = [larger(one, more) for one, more in zip(worst, found, strict=True)]
+        rules = by_rules(total, notion, delta, alone=True)
+        worst = [larger(one, more) for one, more in zip(worst, rules, strict=True)]
     known = [each for each in worst if each is not None]
     if not known:
         raise ForgedError(f"its releases show no finite bound of {notion}")

@@ -59,7 +59,7 @@ def read_rows(given: object, expressions: Expressions, samples: Sequence[str], s
         samples: for each sample what a coin is drawn for, "records" or "persons".
         scope: which data are neighbours.
     """
-    found: list[Rows] = []
+    rows: list[Rows] = []
     for number, each in enumerate(items(given, "rows", MOST_ROWS, 1)):
         where = f"rows {number}"
         kind = each.get("kind") if type(each) is dict else None
@@ -70,13 +70,13 @@ def read_rows(given: object, expressions: Expressions, samples: Sequence[str], s
         each = fields(each, {"kind", *_ROWS[kind]}, where)
         if kind == "all":
             unbounded, going = scope.person is not None, 1 if scope.is_replaced else 0
-            found.append(
+            rows.append(
                 Rows(0, coming=None if unbounded else 1, going=None if unbounded else going, exact=not unbounded)
             )
             continue
-        of = found[whole(each["of"], f"{where}: of", 0, number - 1)]
-        found.append(_derived(kind, each, of, number, where, (expressions, samples, scope)))
-    return found
+        of = rows[whole(each["of"], f"{where}: of", 0, number - 1)]
+        rows.append(_derived(kind, each, of, number, where, (expressions, samples, scope)))
+    return rows
 
 
 _ROWS: dict[str, tuple[str, ...]] = {
@@ -221,8 +221,8 @@ class AllNumbers:
         return self._summed(given, where)
 
     def _sums(self, given: dict[str, Any], where: str) -> Numbers:
-        found = self._summed(given, where)
-        rows = self.rows[found.rows or 0]
+        sums = self._summed(given, where)
+        rows = self.rows[sums.rows or 0]
         keys = [self._expression(each, "any", where) for each in items(given["key"], f"{where}: key", 10, 1)]
         _known_matches(self.expressions, keys, rows, where)
         places: dict[tuple[Value, ...], int] = {}
@@ -233,26 +233,26 @@ class AllNumbers:
             places[tuple(plain(value) for value in values)] = place
         if len(places) < len(given["keys"]):
             raise CertificateError(f"{where}: two keys are the same")
-        found.size, found.used, found.given = len(places), (*found.used, *keys), {**given, "places": places}
-        return found
+        sums.size, sums.used, sums.given = len(places), (*sums.used, *keys), {**given, "places": places}
+        return sums
 
     def _any_key(self, given: dict[str, Any], where: str) -> Numbers:
-        found = self._summed(given, where)
-        if self.rows[found.rows or 0].above:
+        sums = self._summed(given, where)
+        if self.rows[sums.rows or 0].above:
             raise CertificateError(f"{where}: a record has several rows, and so several keys")
-        found.special = "any_key"
-        return found
+        sums.special = "any_key"
+        return sums
 
     def _ball(self, given: dict[str, Any], where: str) -> Numbers:
-        found = self._summed({**given, "of": None}, where)
+        ball = self._summed({**given, "of": None}, where)
         norm, radius = (
             whole(given["norm"], f"{where}: norm", 1, 2),
             plain(rational(given["radius"], f"{where}: radius")),
         )
         if radius < 0:
             raise CertificateError(f"{where}: a radius is not negative")
-        found.special, found.whole = f"ball {norm}", False
-        return found
+        ball.special, ball.whole = f"ball {norm}", False
+        return ball
 
     def _groups(self, given: dict[str, Any], where: str) -> Numbers:
         number, rows = self._rows(given, where)
@@ -264,13 +264,13 @@ class AllNumbers:
         entire = is_person and rows.own
         if rows.coming is None and not entire:
             raise CertificateError(f"{where}: a person may have any number of these rows, and so of groups")
-        found = Numbers("groups", 1, whole=not _fractions(low, high), sample=rows.sample, given=given, rows=number)
+        groups = Numbers("groups", 1, whole=not _fractions(low, high), sample=rows.sample, given=given, rows=number)
         if entire:  # the group of one person comes, goes, or is another's
             low, high = min(low, 0), max(high, 0)
             if self.scope.is_replaced:
                 low, high = low - high, high - low
-            found.made = _fixed(len(self.of), low, high)
-        return found
+            groups.made = _fixed(len(self.of), low, high)
+        return groups
 
     def _reports(self, given: dict[str, Any], where: str) -> Numbers:
         number, rows = self._rows(given, where)
@@ -325,9 +325,9 @@ class AllNumbers:
                 goes.setdefault(int(name[1:]), []).append((place, plain(coefficient)))
             is_whole = is_whole and all(each.denominator == 1 for each in (read.constant, *read.terms.values()))
             constants.append(plain(read.constant))
-        found = self._of("linear", number, len(rows), whole=is_whole, given=goes)
-        found.constants = tuple(constants)
-        return found
+        combination = self._of("linear", number, len(rows), whole=is_whole, given=goes)
+        combination.constants = tuple(constants)
+        return combination
 
     def _abs(self, given: dict[str, Any], where: str) -> Numbers:
         number, of = self._number(given["of"], where)
@@ -385,13 +385,13 @@ class AllNumbers:
 
     def needed(self, numbers: Iterable[int]) -> set[int]:
         """Return these numbers, and all that they are made of."""
-        found, waiting = set[int](), list(numbers)
+        numbers_needed, waiting = set[int](), list(numbers)
         while waiting:
             number = waiting.pop()
-            if number not in found:
-                found.add(number)
+            if number not in numbers_needed:
+                numbers_needed.add(number)
                 waiting += self.of[number].of
-        return found
+        return numbers_needed
 
     def settle(self) -> None:
         """Compute what rows of each kind add to every number that is made of rows."""
@@ -409,12 +409,12 @@ class AllNumbers:
     def _made_of_deviations(self, number: int, of: Numbers) -> Made:
         """Return how far a sum of (xᵢ − xⱼ)²/n moves over all pairs, of which n − 1 hang on the record."""
         each = self.expressions.of[of.used[0]]
-        found: Value = None
+        widest: Value = None
         for cells in self.expressions.cells_of(each.columns):
             self.steps.spend(1)
             value = _bounded(each.values[cells], number)
-            found = value if found is None else hull(found, value)
-        ends = Range.of(found)
+            widest = value if widest is None else hull(widest, value)
+        ends = Range.of(widest)
         square = plain(Fraction(ends.high - ends.low) ** 2)
         return _fixed(number, -square, square)
 
@@ -454,7 +454,7 @@ class AllNumbers:
         columns = sorted({column for each in seen for column in each.columns} | set(rows.above))
         kinds = [place for place, column in enumerate(columns) if column not in rows.above]
         at = [(each.values, [columns.index(column) for column in each.columns]) for each in seen]
-        found = Made(
+        made = Made(
             ("rows", rows.origin), rows.coming or 0, rows.going or 0, rows.exact, tuple(columns[k] for k in kinds)
         )
         for cells in self.expressions.cells_of(columns):
@@ -466,13 +466,13 @@ class AllNumbers:
                 continue
             values = values[len(rows.masks) :]
             self.steps.spend(1)
-            adds = found.adds.setdefault(tuple(cells[place] for place in kinds), {})
+            adds = made.adds.setdefault(tuple(cells[place] for place in kinds), {})
             for place, low, high in _ADDS[of.kind](of, values, number):
                 if here is EITHER:
                     low, high = min(low, 0), max(high, 0)
                 before = adds.get(place, (0, 0))
                 adds[place] = plain(before[0] + low), plain(before[1] + high)
-        return found
+        return made
 
     def moves(self, needed: Sequence[int], made: Mapping[int, Moves]) -> dict[int, Moves]:
         """Return how far numbers move.
@@ -481,33 +481,33 @@ class AllNumbers:
             needed: the numbers, rising, with all that they are made of.
             made: how far those move that are made of rows; what is not there does not.
         """
-        found: dict[int, Moves] = {}
+        moves: dict[int, Moves] = {}
         for number in needed:
             of = self.of[number]
             if of.made is not None:
-                found[number] = made.get(number, {})
+                moves[number] = made.get(number, {})
             else:
-                found[number] = _FUNCTIONS[of.kind](self, of, [found[each] for each in of.of])
-            self.steps.spend(1 + len(found[number]))
-        return found
+                moves[number] = _FUNCTIONS[of.kind](self, of, [moves[each] for each in of.of])
+            self.steps.spend(1 + len(moves[number]))
+        return moves
 
     def _moved_stack(self, of: Numbers, inner: list[Moves]) -> Moves:
-        found, start = {}, 0
+        stacked, start = {}, 0
         for number, moves in zip(of.of, inner, strict=True):
-            found.update({start + place: ends for place, ends in moves.items()})
+            stacked.update({start + place: ends for place, ends in moves.items()})
             start += self.of[number].size
         self.steps.spend(len(of.of))
-        return found
+        return stacked
 
     def _moved_linear(self, of: Numbers, inner: list[Moves]) -> Moves:
-        found: Moves = {}
+        moves: Moves = {}
         for place, (low, high) in inner[0].items():
             for to, factor in of.given.get(place, ()):
                 ends = (factor * low, factor * high) if factor > 0 else (factor * high, factor * low)
-                before = found.get(to, (0, 0))
-                found[to] = plain(before[0] + ends[0]), plain(before[1] + ends[1])
+                before = moves.get(to, (0, 0))
+                moves[to] = plain(before[0] + ends[0]), plain(before[1] + ends[1])
             self.steps.spend(len(of.given.get(place, ())))
-        return found
+        return moves
 
     def _moved_abs(self, of: Numbers, inner: list[Moves]) -> Moves:
         return {place: (-max(-low, high), max(-low, high)) for place, (low, high) in inner[0].items()}
@@ -516,14 +516,14 @@ class AllNumbers:
         return {place: (min(low, 0), max(high, 0)) for place, (low, high) in inner[0].items()}
 
     def _moved_among(self, of: Numbers, inner: list[Moves]) -> Moves:
-        found = {}
+        moves = {}
         for to, places in enumerate(of.given):
             self.steps.spend(len(places))
             ends = [(0, 0) if place is None else inner[0].get(place, (0, 0)) for place in places]
             low, high = min(low for low, _ in ends), max(high for _, high in ends)
             if low or high:
-                found[to] = low, high
-        return found
+                moves[to] = low, high
+        return moves
 
     def _moved_curve(self, of: Numbers, inner: list[Moves]) -> Moves:
         ranges = self.ranges(of.of[0])

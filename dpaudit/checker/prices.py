@@ -60,7 +60,7 @@ Listed = tuple[str, Fraction, int, Fraction | None]
 
 def events_of(moved: Iterable[Moved]) -> list[Listed] | None:
     """Return the events that releases are at most, in their order; None where there is no such list."""
-    found: dict[tuple[str, Fraction, Fraction | None], int] = {}
+    counts: dict[tuple[str, Fraction, Fraction | None], int] = {}
     inside: dict[int, tuple[tuple[Fraction, int], Fraction]] = {}
     for each in moved:
         if each.sample is not None and each.number is not None:
@@ -74,12 +74,12 @@ def events_of(moved: Iterable[Moved]) -> list[Listed] | None:
         parts += [("randomised response", each.epsilon)] if each.epsilon else []
         for name, number in parts:
             if number:
-                found[name, number, None] = found.get((name, number, None), 0) + each.times
+                counts[name, number, None] = counts.get((name, number, None), 0) + each.times
     for (rate, drawn), squares in inside.values():
         if squares:
             key = ("gaussian", squares, None if rate == 1 else rate)
-            found[key] = found.get(key, 0) + drawn
-    return [(name, number, count, rate) for (name, number, rate), count in found.items()]
+            counts[key] = counts.get(key, 0) + drawn
+    return [(name, number, count, rate) for (name, number, rate), count in counts.items()]
 
 
 def is_at_least(name: str, stated: Fraction, needed: Fraction) -> bool:
@@ -115,10 +115,10 @@ def check_accounted(given: object, needed: Sequence[Listed], delta: Fraction) ->
             same = same and sampling["name"] == "poisson" and listed_rational(sampling["rate"], where) == rate
         if not same or not is_at_least(name, stated, loss):
             raise ForgedError(f"{where} loses less than the releases, or is another one")
-    found = check_account(account)
-    if found.at > delta or isinstance(found.high, float):
+    account_checked = check_account(account)
+    if account_checked.at > delta or isinstance(account_checked.high, float):
         raise ForgedError("the account is at a larger δ than there is, or bounds nothing from above")
-    return found.high
+    return account_checked.high
 
 
 # --- What do releases cost? ------------------------------------------------------------------------------
@@ -328,15 +328,15 @@ class Spent:
 
 def dearest(spent: Iterable[Spent], samples: Sequence[Sample], steps: Steps) -> list[Spent]:
     """Return those of which no other is at least as large in every sum."""
-    found: list[tuple[tuple[Amount, ...], Spent]] = []
+    largest: list[tuple[tuple[Amount, ...], Spent]] = []
     distinct = {each.amounts(len(samples)): each for each in spent}
     for amounts, each in sorted(distinct.items(), key=lambda entry: _size(entry[0]), reverse=True):
-        steps.spend(len(found) + 1)
-        if not any(_at_least(other, amounts) for other, _ in found):
-            found.append((amounts, each))
-            if len(found) > _MOST_DEAREST:
+        steps.spend(len(largest) + 1)
+        if not any(_at_least(other, amounts) for other, _ in largest):
+            largest.append((amounts, each))
+            if len(largest) > _MOST_DEAREST:
                 raise CertificateError(f"more than {_MOST_DEAREST:,} kinds of records, of which none is the dearest")
-    return [each for _, each in found]
+    return [each for _, each in largest]
 
 
 def _at_least(one: tuple[Amount, ...], other: tuple[Amount, ...]) -> bool:
@@ -598,8 +598,8 @@ def exponential(value: Fraction) -> Fraction:
     """Return a fraction above e^value."""
     if value > 10_000:
         raise CertificateError("a cost of more than 10,000")
-    found = Fraction(_PRECISE.exp(_decimal(value)))
-    return found * (1 + _ROOM)
+    power = Fraction(_PRECISE.exp(_decimal(value)))
+    return power * (1 + _ROOM)
 
 
 def logarithm(value: Fraction) -> Fraction:

@@ -91,8 +91,8 @@ def on_numbers(function: Callable[..., Range], on_points: Callable[..., Number] 
         if any(value is None for value in values):
             return None
         ranges = [Range.of(value) for value in values]
-        found = function(*ranges)
-        return replace(found, missing=True) if any(each.missing for each in ranges) else found.value
+        result = function(*ranges)
+        return replace(result, missing=True) if any(each.missing for each in ranges) else result.value
 
     return applied
 
@@ -270,8 +270,8 @@ def exponentiated(one: Range) -> Range:
     if max((abs(end) for end in (one.low, one.high) if type(end) is not float), default=0) > _MOST_EXPONENT:
         raise CertificateError(f"an exponential of what may be above {_MOST_EXPONENT:,}")
     below = 0 if one.low == -math.inf else None
-    found = _rising(one, lambda end: 1 / exponential(-Fraction(end)), lambda end: exponential(Fraction(end)))
-    return found if below is None else Range(0, found.high, True, found.high_open)
+    raised = _rising(one, lambda end: 1 / exponential(-Fraction(end)), lambda end: exponential(Fraction(end)))
+    return raised if below is None else Range(0, raised.high, True, raised.high_open)
 
 
 def natural_logarithm(one: Range) -> Range:
@@ -291,8 +291,8 @@ def _rising(one: Range, below: Callable[[Number], Number], above: Callable[[Numb
 
 
 def _root_below(end: Number) -> Number:
-    found = root(Fraction(end))
-    return found if found**2 == end else found - Fraction(2, 10**40)
+    below = root(Fraction(end))
+    return below if below**2 == end else below - Fraction(2, 10**40)
 
 
 def _log_above(end: Number) -> Number:
@@ -373,8 +373,8 @@ def _compared(
     if type(one) in _POINTS and type(other) in _POINTS:
         return on_points(one, other)
     left, right = Range.of(one), Range.of(other)
-    found = function(left, right)
-    return EITHER if found is True and (left.missing or right.missing) else found
+    truth = function(left, right)
+    return EITHER if truth is True and (left.missing or right.missing) else truth
 
 
 def _less(one: Range, other: Range) -> Value:
@@ -452,10 +452,10 @@ def read_columns(value: object) -> list[Column]:
         ForgedError: if the cells of a column are not disjoint, or do not cover what it may hold.
         CertificateError: if a column is not in this format.
     """
-    found = [_column(each, f"column {number}") for number, each in enumerate(items(value, "columns", MOST_COLUMNS))]
-    if len({each.name for each in found}) < len(found):
+    columns = [_column(each, f"column {number}") for number, each in enumerate(items(value, "columns", MOST_COLUMNS))]
+    if len({each.name for each in columns}) < len(columns):
         raise CertificateError("columns: two of them have one name")
-    return found
+    return columns
 
 
 def _column(value: object, where: str) -> Column:
@@ -512,10 +512,10 @@ def _cell(value: object, kind: str, where: str) -> Value:
         if kind == "float64":
             return Range(low, high, True, True)
         return Range(low, high, low == -math.inf, high == math.inf)
-    found = point(members, where)
-    if type(found) is not _TAGS[_TYPES[kind]]:
+    member = point(members, where)
+    if type(member) is not _TAGS[_TYPES[kind]]:
         raise CertificateError(f"{where}: a column of type {kind} has no such value")
-    return plain(found) if type(found) is Fraction else found
+    return plain(member) if type(member) is Fraction else member
 
 
 def _cover(

@@ -63,18 +63,18 @@ class Column:
     def points(self, tests: Iterable[Test]) -> list[Point]:
         """Return values of the column such that every value meets the same tests as one of them."""
         tests = list(tests)
-        found: list[Point] = [None] if self.missing else []
+        points: list[Point] = [None] if self.missing else []
         if self.values is not None:
-            found += self.values
+            points += self.values
         else:
             marks = {operand for _, _, operand in tests if type(operand) is Fraction}
             marks |= {end for end in (self.low, self.high) if end is not None}
             ordered: list[Fraction] = sorted(marks) or [Fraction(0)]
             ordered = [ordered[0] - 1, *ordered, ordered[-1] + 1]
             between = [(one + other) / 2 for one, other in itertools.pairwise(ordered)]
-            found += [each for each in (*ordered, *between) if self._holds(each)]
+            points += [each for each in (*ordered, *between) if self._holds(each)]
         distinct: dict[tuple[bool, ...], Point] = {}
-        for point in found:
+        for point in points:
             distinct.setdefault(tuple(meets(point, operator, operand) for _, operator, operand in tests), point)
         return list(distinct.values())
 
@@ -97,7 +97,7 @@ def meets(point: Point, operator: str, operand: Any) -> bool:
 
 def read_columns(value: object) -> list[Column]:
     """Return the columns that a certificate lists."""
-    found = []
+    columns = []
     for number, given in enumerate(items(value, "columns", MOST_COLUMNS)):
         where = f"column {number}"
         given = fields(given, {"name", "low", "high", "values", "missing"}, where)
@@ -112,10 +112,10 @@ def read_columns(value: object) -> list[Column]:
             values = tuple(point(each, where) for each in listed)
         elif low is not None and high is not None and low > high:
             raise CertificateError(f"{where}: its low end is above its high end")
-        found.append(Column(text(given["name"], f"{where}: name"), low, high, values, given["missing"]))
-    if len({each.name for each in found}) < len(found):
+        columns.append(Column(text(given["name"], f"{where}: name"), low, high, values, given["missing"]))
+    if len({each.name for each in columns}) < len(columns):
         raise CertificateError("columns: two of them have one name")
-    return found
+    return columns
 
 
 def point(value: object, where: str) -> Point:
@@ -152,8 +152,8 @@ class Value:
 
     def tests(self) -> set[Test]:
         """Return all tests that it depends on."""
-        found = {test for term in self.terms for test, _ in term.conditions}
-        return found.union(*(inner.tests() for _, _, within in self.bent for inner in within))
+        tests = {test for term in self.terms for test, _ in term.conditions}
+        return tests.union(*(inner.tests() for _, _, within in self.bent for inner in within))
 
     def moved(self, added: Kind, removed: Kind | None) -> Interval:
         """Return how far it moves where a record of one kind comes, and one of another kind goes; exact in a ball."""
@@ -304,11 +304,11 @@ def accounted(given: dict[str, Any], relation: str) -> tuple[list[Accounted], li
 
 
 def _accounted(listed: Listed, columns: list[Column], relation: str, steps: Steps) -> list[Accounted]:
-    found = []
+    priced = []
     for each, times in listed:
         pairs = _pairs([each], columns, relation, steps)
-        found.append(Accounted(each.noise, times, len(each.values), [_price(each, *pair) for pair in pairs]))
-    return found
+        priced.append(Accounted(each.noise, times, len(each.values), [_price(each, *pair) for pair in pairs]))
+    return priced
 
 
 def _pairs(

@@ -131,12 +131,12 @@ class Region:
         moved = dict(values)
         moved.update((f"h{number}", value) for number, value in enumerate(shift))
         integers, common = to_integers(list(moved.values()), DIGITS_OF_VECTOR, where)
-        found = dict(zip(moved, integers, strict=True))
+        by_draw = dict(zip(moved, integers, strict=True))
         weight = 1 + common.bit_length() // 512
         for what, rows in (("condition", self.rows), ("released expression or equality", self.equalities)):
             for row in rows:
                 steps.spend((len(row) + 1) * weight)
-                total = sum([coefficient * found[name] for name, coefficient in row.items()])
+                total = sum([coefficient * by_draw[name] for name, coefficient in row.items()])
                 if total < 0 or (total and rows is self.equalities):
                     text = " + ".join(f"{coefficient}·{name}" for name, coefficient in row.items())
                     raise ForgedError(f"{where}: the shift does not keep the {what} {text:.200}")
@@ -294,10 +294,10 @@ def _numbers(value: object, count: int, where: str) -> list[int]:
 
 
 def _cost_of_parts(part: Region, listed: Mapping[tuple[Fraction, ...], Fraction], needed: tuple[int, ...]) -> Fraction:
-    found = listed.get(tuple(map(Fraction, needed)))
-    if found is None:
+    aligned = listed.get(tuple(map(Fraction, needed)))
+    if aligned is None:
         raise ForgedError(f"{part.name}: no shift is given for the difference ({', '.join(map(str, needed))})")
-    return found
+    return aligned
 
 
 def _shares(
@@ -311,7 +311,7 @@ def _shares(
                 home.setdefault(f"{letter}{old}", []).append((place, f"{letter}{new}"))
     shares = []
     for rows in (region.rows, region.equalities):
-        found: list[dict[tuple[tuple[str, int], ...], dict[str, int]]] = [{} for _ in queries]
+        terms_of_parts: list[dict[tuple[tuple[str, int], ...], dict[str, int]]] = [{} for _ in queries]
         for row in rows:
             own: dict[int, dict[str, int]] = {}
             for name, coefficient in row.items():
@@ -319,8 +319,8 @@ def _shares(
                 for place, renamed in home.get(name, ()):  # a draw of no part is not shifted
                     own.setdefault(place, {})[renamed] = coefficient
             for place, terms in own.items():
-                found[place][tuple(terms.items())] = terms
-        shares.append([tuple(each.values()) for each in found])
+                terms_of_parts[place][tuple(terms.items())] = terms
+        shares.append([tuple(each.values()) for each in terms_of_parts])
     return [
         Region(f"{region.name}, part {place}", rows, equalities, tuple(region.draws[number] for number in numbers))
         for place, (rows, equalities, numbers) in enumerate(zip(*shares, draws, strict=True))
@@ -396,8 +396,8 @@ def _cost(region: Region, given: Mapping[str, Any], length: int, movement: Movem
 
 def _same_supports(tree: Tree) -> None:
     """Raise unless each draw has the same support on all paths, since a merged class is compared with other paths."""
-    for number, found in enumerate(tree.supports):
-        if len(found) > 1:
+    for number, supports_seen in enumerate(tree.supports):
+        if len(supports_seen) > 1:
             raise ForgedError(f"classes are merged, but h{number} does not have the same support on all paths")
 
 
@@ -437,25 +437,25 @@ def _hull(value: object, length: int, draws: tuple[Draw, ...], where: str, steps
         terms, kind = items(given, where, 2, 2)
         if type(kind) is not str or kind not in (">", ">="):
             raise CertificateError(f"{where}: the kind of a condition is '>' or '>='")
-        found = expression(terms, {"q": length, "h": len(draws)}, where, steps)
-        hull.append(condition(found, kind, draws, where))
+        side = expression(terms, {"q": length, "h": len(draws)}, where, steps)
+        hull.append(condition(side, kind, draws, where))
     return hull
 
 
 def _by_leaf(value: object, name: str, leaves: dict[int, Leaf], where: str, steps: Steps) -> list[tuple[Leaf, Any]]:
     """Return one entry for each of these leaves; raise if any is missing, repeated or unknown."""
-    found: dict[int, Any] = {}
+    reasons: dict[int, Any] = {}
     for entry in items(value, where, MOST_NODES):
         steps.spend(1)
         fields(entry, {"leaf", name}, where)
         number = whole(entry["leaf"], f"{where}: a leaf", 0, MOST_NODES)
-        if number in found or number not in leaves:
+        if number in reasons or number not in leaves:
             raise ForgedError(f"{where}: leaf {number} does not belong there, or is listed twice")
-        found[number] = entry[name]
-    missing = leaves.keys() - found.keys()
+        reasons[number] = entry[name]
+    missing = leaves.keys() - reasons.keys()
     if missing:
         raise ForgedError(f"{where}: leaf {min(missing)} is not listed")
-    return [(leaves[number], reason) for number, reason in found.items()]
+    return [(leaves[number], reason) for number, reason in reasons.items()]
 
 
 # --- How far do neighbours move numbers that are computed of the queries by branches? Compared for every pair of
@@ -506,13 +506,13 @@ def check_values(value: object, length: int, movement: Movement, steps: Steps) -
     total = {f"q{number}": Fraction(0) for number in range(length)}
     for number, entry in enumerate(given):
         fields(entry, {"nodes", "slopes" if sloped else "pairs"}, f"value {number}")
-        found = _read(f"value {number}", entry["nodes"], length, steps)
-        integer = integer and found.integer
+        read_value = _read(f"value {number}", entry["nodes"], length, steps)
+        integer = integer and read_value.integer
         if sloped:
-            for name, slope in _slopes(found, entry["slopes"], length, steps).items():
+            for name, slope in _slopes(read_value, entry["slopes"], length, steps).items():
                 total[name] += slope
         else:
-            _moves(found, entry["pairs"], length, movement, steps)
+            _moves(read_value, entry["pairs"], length, movement, steps)
     if any(slope > 1 for slope in total.values()):
         raise ForgedError("a query that moves by 1 moves the values by more than 1 in sum")
     if sloped:
@@ -532,29 +532,29 @@ def _read(name: str, value: object, length: int, steps: Steps) -> _Value:
     return _Value(name, tuple(leaves))
 
 
-def _moves(found: _Value, value: object, length: int, movement: Movement, steps: Steps) -> None:
+def _moves(read_value: _Value, value: object, length: int, movement: Movement, steps: Steps) -> None:
     """Check that no neighbours move a value by more than 1: the box is symmetric, so that upwards is enough."""
     box: list[Condition] = []
     for number in range(length):
         box.append(Condition({f"s{number}": 1}, movement.group, ">=", smooth=False))
         box.append(Condition({f"s{number}": -1}, movement.group, ">=", smooth=False))
     moved = {f"q{number}": f"s{number}" for number in range(length)}
-    pairs = [(one, other) for one in found.leaves for other in found.leaves]
-    vectors = items(value, f"{found.name}: the pairs", len(pairs), len(pairs))
+    pairs = [(one, other) for one in read_value.leaves for other in read_value.leaves]
+    vectors = items(value, f"{read_value.name}: the pairs", len(pairs), len(pairs))
     for (one, other), vector in zip(pairs, vectors, strict=True):
-        _contradict(found.name, one, other, moved, box, Expression({}, Fraction(1)), 1, vector, steps)
+        _contradict(read_value.name, one, other, moved, box, Expression({}, Fraction(1)), 1, vector, steps)
 
 
-def _slopes(found: _Value, value: object, length: int, steps: Steps) -> dict[str, Fraction]:
+def _slopes(read_value: _Value, value: object, length: int, steps: Steps) -> dict[str, Fraction]:
     """Return by how much a query that moves by 1 moves a value at most, for each query that it depends on."""
     slopes: dict[str, Fraction] = {}
-    pairs = [(one, other) for one in found.leaves for other in found.leaves]
-    for entry in items(value, f"{found.name}: the slopes", length):
-        where = f"{found.name}: a slope"
+    pairs = [(one, other) for one in read_value.leaves for other in read_value.leaves]
+    for entry in items(value, f"{read_value.name}: the slopes", length):
+        where = f"{read_value.name}: a slope"
         fields(entry, {"query", "slope", "up", "down"}, where)
         query = text(entry["query"], where)
         slope = rational(entry["slope"], where)
-        if query not in found.queries or query in slopes or slope < 0:
+        if query not in read_value.queries or query in slopes or slope < 0:
             raise ForgedError(f"{where}: {query} is no query of it, or is listed twice, or its slope is negative")
         slopes[query] = slope
         # the query moves by s0 ≥ 0, and the other direction is the pair turned round
@@ -563,10 +563,10 @@ def _slopes(found: _Value, value: object, length: int, steps: Steps) -> dict[str
             vectors = items(entry[name], where, len(pairs), len(pairs))
             for (one, other), vector in zip(pairs, vectors, strict=True):
                 limit = Expression({"s0": slope} if slope else {}, Fraction(0))
-                _contradict(found.name, one, other, {query: "s0"}, ahead, limit, sign, vector, steps)
-    missing = found.queries - slopes.keys()
+                _contradict(read_value.name, one, other, {query: "s0"}, ahead, limit, sign, vector, steps)
+    missing = read_value.queries - slopes.keys()
     if missing:
-        raise ForgedError(f"{found.name}: no slope is given for {min(missing)}")
+        raise ForgedError(f"{read_value.name}: no slope is given for {min(missing)}")
     return slopes
 
 

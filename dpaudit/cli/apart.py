@@ -216,17 +216,17 @@ def _last_outside(trace: TracebackType | None) -> str | None:
     """Return file, line and function of the innermost frame outside dpaudit and its installed libraries."""
     own, installed = Path(__file__).resolve().parents[1], ("site-packages", "dist-packages")
     library = Path(traceback.__file__).resolve().parent
-    found = None
+    place = None
     for frame, line in traceback.walk_tb(trace):
         code = frame.f_code
         file = Path(code.co_filename)
         if code.co_filename.startswith("<"):
             continue
         if file.is_relative_to(own):
-            found = None  # frames further out only called dpaudit
+            place = None  # frames further out only called dpaudit
         elif not file.is_relative_to(library) and not any(part in installed for part in file.parts):
-            found = f"{file.name}, line {line}, in {code.co_name}"
-    return found
+            place = f"{file.name}, line {line}, in {code.co_name}"
+    return place
 
 
 if __name__ == "__main__":

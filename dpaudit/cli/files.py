@@ -50,17 +50,17 @@ def loaded(target: str, options: Mapping[str, Any]) -> tuple[Mechanism, dict[str
     # a target may change the working directory
     named = [Path(name).absolute() for name in options.get("pairs", ())]
     data = None if options.get("data") is None else str(Path(options["data"]).absolute())
-    found = dict(options)
+    given = dict(options)
     if "parameters" in options:
-        found["parameters"] = with_tables(options["parameters"])
+        given["parameters"] = with_tables(options["parameters"])
     mechanism = load(target)
     if "pairs" in options:
-        found["pairs"] = _pairs_in(named, mechanism, found["parameters"], options["relation"]) if named else None
+        given["pairs"] = _pairs_in(named, mechanism, given["parameters"], options["relation"]) if named else None
     if "data" in options:
-        found["data"] = dataset_in(data)
+        given["data"] = dataset_in(data)
     if "domain" in options:
-        found["domain"] = domain_of(options["domain"])
-    return mechanism, found
+        given["domain"] = domain_of(options["domain"])
+    return mechanism, given
 
 
 def digests_of(files: Sequence[str], relation: str) -> list[tuple[str, str]] | None:

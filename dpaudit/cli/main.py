@@ -304,8 +304,8 @@ class _Program(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         home = next(module for module, names in _MODULES.items() if cmd_name in names)
-        found: click.Command = getattr(importlib.import_module(f"dpaudit.cli.commands.{home}"), f"{cmd_name}_command")
-        return found
+        command: click.Command = getattr(importlib.import_module(f"dpaudit.cli.commands.{home}"), f"{cmd_name}_command")
+        return command
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:
         """Read the words; help is written here."""

@@ -130,13 +130,13 @@ class FormRuns:
 def forms_of(outputs0: Outputs, outputs1: Outputs) -> list[FormRuns]:
     """Return the learning runs of side 0 and side 1 by form, the most frequent form first."""
     tables = [dict(zip(outputs.forms, outputs.numbers, strict=True)) for outputs in (outputs0, outputs1)]
-    found = []
+    by_form = []
     for form in dict.fromkeys([*outputs0.forms, *outputs1.forms]):
         columns = next(table[form].shape[1] for table in tables if form in table)
         empty = np.empty((0, columns))
         rows = (tables[0].get(form, empty), tables[1].get(form, empty))
-        found.append(FormRuns(form, rows, (len(outputs0), len(outputs1))))
-    return sorted(found, key=lambda item: -len(item))
+        by_form.append(FormRuns(form, rows, (len(outputs0), len(outputs1))))
+    return sorted(by_form, key=lambda item: -len(item))
 
 
 def most_width(ordered: Floats) -> float:
@@ -188,8 +188,8 @@ def _distinct(item: FormRuns) -> Distinct | None:
 
 def _places(ordered: Floats | Integers, sides: list[Floats] | list[Integers]) -> tuple[Integers, Integers]:
     """Where the values of both sides stand in an ascending array that has all of them."""
-    found = [np.searchsorted(ordered, side).astype(np.int64, copy=False) for side in sides]
-    return found[0], found[1]
+    positions = [np.searchsorted(ordered, side).astype(np.int64, copy=False) for side in sides]
+    return positions[0], positions[1]
 
 
 # numbers of cells and points are measured by benchmarks/goal_table.py (tuned on its seeds 0 to 99)
@@ -573,8 +573,8 @@ def _after(values: Floats) -> Floats:
 
 def _outer_positions(most: int) -> Integers:
     """Return 8, 16, 24, …, then growing by a quarter each, below ``most``: a rare leak can fill such a bin alone."""
-    found, position = [], _LEAST_BIN
+    positions, position = [], _LEAST_BIN
     while position < most:
-        found.append(position)
+        positions.append(position)
         position += max(_LEAST_BIN, position // 4)
-    return np.array(found, dtype=np.int64)
+    return np.array(positions, dtype=np.int64)

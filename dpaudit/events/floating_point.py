@@ -68,13 +68,13 @@ def choose_low_bits(
         The choice, with the whole error level as its share; None if no output has low-order bits.
     """
     sides = (outputs0.first(_MOST_RUNS), outputs1.first(_MOST_RUNS))
-    found = [item for form in _main_forms(*sides) for item in _of_form(form, sides, known)]
-    if not found:
+    choices = [item for form in _main_forms(*sides) for item in _of_form(form, sides, known)]
+    if not choices:
         return None
     runs = (len(sides[0]), len(sides[1]))
     rated = [
         (value, item, int(at), below, side)
-        for item in found
+        for item in choices
         for below in (True, False)
         for side in (0, 1)
         for at, value in enumerate(_rates(item, below, side, runs, claim))
@@ -183,11 +183,11 @@ def _rounded(numbers: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 def _middles(side0: Floats, side1: Floats) -> list[float]:
     """Round numbers near the median of each side: answers that noise may have been added to."""
-    found = []
+    middles = []
     for side in (side0, side1):
         middle, reach = float(np.median(side)), 2 * _spread(np.unique(side)) / len(side) ** 0.5
         for digits, unit in enumerate(_UNITS):
             if abs(middle) / unit < 2.0**52 and (unit == 1 or reach < 4 * unit):
                 nearest = [round(middle + shift * unit, digits) for shift in (0, -1, 1)]
-                found += [value for value in nearest if abs(value - middle) <= max(unit / 2, reach)]
-    return found
+                middles += [value for value in nearest if abs(value - middle) <= max(unit / 2, reach)]
+    return middles

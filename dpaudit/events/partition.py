@@ -105,11 +105,11 @@ def identities(outputs: Outputs) -> Integers:
     for code in np.flatnonzero(np.bincount(outputs.codes, minlength=1)).tolist():
         digest = hashlib.blake2b(outputs.forms[code].encode("utf-8", "surrogatepass"), digest_size=8).digest()
         keys[code] = int.from_bytes(digest, "little")
-    found = keys[outputs.codes]
+    ids = keys[outputs.codes]
     for code, numbers in enumerate(outputs.numbers):
         if numbers.size:
-            found[outputs.codes == code] ^= row_keys(numbers).view(np.uint64)
-    seen: Integers = found.view(np.int64)
+            ids[outputs.codes == code] ^= row_keys(numbers).view(np.uint64)
+    seen: Integers = ids.view(np.int64)
     return seen
 
 
@@ -125,10 +125,10 @@ def row_keys(numbers: Floats) -> Integers:
 
 def _row_index(score: Rows, numbers: Floats) -> Floats:
     if len(score.rows) <= _FEW_ROWS:
-        found = np.full(len(numbers), -1.0)
+        indices = np.full(len(numbers), -1.0)
         for row, equal in _listed(score, numbers).items():
-            np.putmask(found, equal, row)
-        return found
+            np.putmask(indices, equal, row)
+        return indices
     keys, rows, order = _row_table(score)
     where = np.minimum(np.searchsorted(keys, row_keys(numbers)), len(keys) - 1)
     return np.where((rows[where] == numbers).all(axis=1), order[where], -1).astype(np.float64)
@@ -136,13 +136,13 @@ def _row_index(score: Rows, numbers: Floats) -> Floats:
 
 def _listed(score: Rows, numbers: Floats) -> dict[int, Any]:
     """Return which runs are each of a few listed rows, by the place of the row in the list."""
-    found = {}
+    runs_of = {}
     for row in dict.fromkeys(score.rows):
         equal = np.ones(len(numbers), dtype=bool)
         for column, value in enumerate(row):
             equal &= numbers[:, column] == value
-        found[score.rows.index(row)] = equal
-    return found
+        runs_of[score.rows.index(row)] = equal
+    return runs_of
 
 
 def score_of(score: Score, numbers: Floats) -> Floats:
@@ -173,22 +173,22 @@ def score_of(score: Score, numbers: Floats) -> Floats:
 
 def _deviations(score: Deviation, numbers: Floats) -> Floats:
     center, scale = np.asarray(score.center), np.asarray(score.scale)
-    found, share = np.empty(len(numbers)), np.full(len(center), 1 / max(len(center), 1))
+    deviations, share = np.empty(len(numbers)), np.full(len(center), 1 / max(len(center), 1))
     some = max(64, NUMBERS_AT_ONCE // max(numbers.shape[1], 1))
     for start in range(0, len(numbers), some):
         with np.errstate(over="ignore"):
             apart = np.minimum(np.abs(numbers[start : start + some] - center) / scale, _FARTHEST)
-        found[start : start + some] = np.einsum("ij,j->i", apart, share, optimize=False)  # as in `linear_score`
-    return found
+        deviations[start : start + some] = np.einsum("ij,j->i", apart, share, optimize=False)  # as in `linear_score`
+    return deviations
 
 
 def _first_listed(score: Values, numbers: Floats) -> Floats:
     listed = np.asarray(score.values)
     if len(listed) <= _FEW_EDGES:
-        found = np.full(len(numbers), -1.0)
+        indices = np.full(len(numbers), -1.0)
         for index in reversed(range(len(listed))):
-            found[(numbers == listed[index]).any(axis=1)] = index
-        return found
+            indices[(numbers == listed[index]).any(axis=1)] = index
+        return indices
     order = np.argsort(listed, kind="stable")
     ordered = listed[order]
     where = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
@@ -289,7 +289,7 @@ class Partition:
 
     def places(self, outputs: Outputs) -> Integers:
         """Return the cell of every run, (runs,), in their order."""
-        found = np.full(len(outputs), self.size - 1, dtype=np.int64)
+        places = np.full(len(outputs), self.size - 1, dtype=np.int64)
         index = {form: code for code, form in enumerate(outputs.forms)}
         start = 0
         for rule in self.rules:
@@ -299,9 +299,9 @@ class Partition:
                 if rule.score is not None and rule.edges:
                     values = score_of(rule.score, outputs.numbers[code])
                     cells = np.searchsorted(np.asarray(rule.edges), values, side="right")
-                found[outputs.codes == code] = start + cells
+                places[outputs.codes == code] = start + cells
             start += len(rule.edges) + 1
-        return found
+        return places
 
     def event(self, labels: Integers) -> Event:
         """Return the event with these labels for the cells; the cell of other forms points to neither side."""

@@ -120,11 +120,11 @@ def sensitivity(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
 
 def _least(claim: Claim, p: Floats, q: Floats) -> Floats:
     """The claim's `least`, computed only where p > q: elsewhere it is 0."""
-    found, more = np.zeros(p.shape), np.flatnonzero(p > q)
+    levels, more = np.zeros(p.shape), np.flatnonzero(p > q)
     for first in range(0, len(more), _AT_ONCE):
         part = more[first : first + _AT_ONCE]
-        found.flat[part] = claim.least(p.flat[part], q.flat[part])
-    return found
+        levels.flat[part] = claim.least(p.flat[part], q.flat[part])
+    return levels
 
 
 def event_weight(p: float, q: float, runs: tuple[float, float], claim: Claim) -> float:
@@ -155,7 +155,7 @@ def _above(counts: Floats, chance: float | Floats) -> Floats:
 def _quantile(counts: Floats, chance: float | Floats) -> Floats:
     """A quantile of the gamma distribution of shape ``counts`` over its mean (large: Wilson & Hilferty 1931)."""
     root = 1 - 1 / (9 * counts) + ndtri(chance) / (3 * np.sqrt(counts))
-    found = np.maximum(root, 0.0) ** 3
+    quantiles = np.maximum(root, 0.0) ** 3
     few = counts < _MANY
     if np.any(few):
         # small counts occur many times, and each quantile is slow
@@ -165,8 +165,8 @@ def _quantile(counts: Floats, chance: float | Floats) -> Floats:
             asked, at = pairs.real, pairs.imag
         else:
             asked, again = np.unique(counts[few], return_inverse=True)
-        found[few] = (gammaincinv(asked, at) / asked)[again]
-    return np.asarray(found)
+        quantiles[few] = (gammaincinv(asked, at) / asked)[again]
+    return np.asarray(quantiles)
 
 
 # --- Which method will probably give the best bound for an event? Chosen from learning runs, like the event itself ---
@@ -342,8 +342,8 @@ def _rules(sides: tuple[Outputs, Outputs], leads: Sequence[Lead]) -> Iterator[Ru
             if form == lead.form
         ]
         if rows:
-            found = lead.scores(np.concatenate(rows))
-            yield from (Rule(lead.form, score, (0.5,), ()) for score, is_box in found if is_box)
+            scored = lead.scores(np.concatenate(rows))
+            yield from (Rule(lead.form, score, (0.5,), ()) for score, is_box in scored if is_box)
 
 
 # --- In which order do cells point to a side, and how many runs would each threshold of that order catch? ---
@@ -592,12 +592,12 @@ class Orders:
     def rates(self, order: int | Integers, thresholds: Integers, band: int | Integers) -> tuple[Floats, ...]:
         """Return the frequencies of right and of wrong guesses on side 0, and then on side 1 (see `averaged`)."""
         at = self._begin[order] + thresholds.T
-        found: list[Floats] = []
+        rates: list[Floats] = []
         for side in (0, 1):
             first, second, third = self._above[side][at] / self._totals[side][order]
             to0, to1 = np.where(np.equal(band, -1), (third - second, first), (first, third - second))
-            found += [to0, to1] if side == 0 else [to1, to0]
-        return tuple(found)
+            rates += [to0, to1] if side == 0 else [to1, to0]
+        return tuple(rates)
 
     def promising(self, order: int, coarse: Integers, band: int, delta: float) -> Integers:
         """Return the thresholds whose loss is most significant, for several penalties: a quick look at very many."""
@@ -628,17 +628,17 @@ def refined(
     The two inner thresholds of a band move together, and each alone: cells that hold much of both sides are left out.
     """
     search = np.repeat(np.arange(len(starts)), [len(own) for own in starts])
-    found, values = np.concatenate(starts), np.empty(len(search))
+    thresholds, values = np.concatenate(starts), np.empty(len(search))
     each, most, near = np.arange(len(search)), int(np.max(lengths)), np.arange(-_NEAR, _NEAR + 1)
     for far in (True, False):
         for moved in ([0, 1], [2], [0], [1]) if banded else ([0], [1]):
-            beside, around = np.repeat(each, len(near)), (found[:, moved[0], None] + near).ravel()
+            beside, around = np.repeat(each, len(near)), (thresholds[:, moved[0], None] + near).ravel()
             if far and banded and moved in ([0], [1]):  # into the gap
-                around = np.linspace(found[:, 0], found[:, 1], len(near), axis=1).astype(np.int64).ravel()
+                around = np.linspace(thresholds[:, 0], thresholds[:, 1], len(near), axis=1).astype(np.int64).ravel()
             elif far:
                 around = np.concatenate([fine[number] for number in search.tolist()])
                 beside = np.repeat(each, [len(fine[number]) for number in search.tolist()])
-            tried = np.concatenate([found, found[beside]])
+            tried = np.concatenate([thresholds, thresholds[beside]])
             tried[len(each) :, moved] = around.clip(0, lengths[search[beside]] - 1)[:, None]
             start = np.concatenate([each, beside])
             falling = (tried[:, 0] <= tried[:, 1]) & (tried[:, 1] <= tried[:, 2])
@@ -649,8 +649,8 @@ def refined(
             _, once, again = np.unique(number, return_index=True, return_inverse=True)
             shown = predicted(search[start[once]], tried[once])[again]
             best = _first_best(shown, start, len(each))
-            found, values = tried[best], shown[best]
-    return [(float(values[top]), found[top]) for top in _first_best(values, search, len(starts))]
+            thresholds, values = tried[best], shown[best]
+    return [(float(values[top]), thresholds[top]) for top in _first_best(values, search, len(starts))]
 
 
 def _first_best(values: Floats, group: Integers, groups: int) -> Integers:

@@ -139,12 +139,12 @@ def _filled(place: Integers, counts: Counts, cells: Integers, toward: int) -> tu
     """
     size = int(place.max(initial=0)) + 1
     weakest = max(_negative(place, counts, cells) - 1, 0)
-    found = []
+    probabilities = []
     for side in counts:
         filled = np.bincount(place, weights=side[cells], minlength=size)
         filled[weakest] += side.sum() - side[cells].sum()
-        found.append((filled + 0.5) / (filled.sum() + 0.5 * size))
-    return (found[0][::-1], found[1][::-1]) if toward == 0 else (found[1], found[0])
+        probabilities.append((filled + 0.5) / (filled.sum() + 0.5 * size))
+    return (probabilities[0][::-1], probabilities[1][::-1]) if toward == 0 else (probabilities[1], probabilities[0])
 
 
 def _predicted(
@@ -163,15 +163,15 @@ def _predicted(
     log_h = np.log(p / q)
     ahead = measuring / 2
     cost = _MORE - float(ndtri(error)) + _A_BIN * len(p) / math.sqrt(max(ahead, 1.0))
-    found = {}
+    bounds = {}
     for order in renyi.orders_of(claim):
         value = renyi.variational(order, log_h, p_seen, q_seen)
         noise = renyi.variational_noise(order, log_h, p_seen, q_seen, ahead, ahead)
         # the value is an average over two halves, with twice the runs of one
         n, m = (2 * max(float(side.sum()), 1.0) for side in (tested if toward == 0 else tested[::-1]))
         doubt = renyi.variational_noise(order, log_h, p_seen, q_seen, n, m)
-        found[order] = float(renyi.value_of(claim, order, value - cost * noise - _DOUBT * doubt))
-    return found
+        bounds[order] = float(renyi.value_of(claim, order, value - cost * noise - _DOUBT * doubt))
+    return bounds
 
 
 # --- Into which bins should outputs be put along an event's own score, so that every bin can be bet on? ---
@@ -231,7 +231,7 @@ def _cut(rule: Rule, rows: Floats, bins: float) -> Rule:
 def _log_odds(partition: Partition, counts: Integers) -> Floats:
     """How strongly each cell points to side 0, (cells,)."""
     first, both = counts[0] + 0.5, counts.sum(axis=0) + 1.0
-    found = [np.zeros(0)]
+    log_odds = [np.zeros(0)]
     start = 0
     for rule in partition.rules:
         cells = slice(start, start + len(rule.edges) + 1)
@@ -241,8 +241,8 @@ def _log_odds(partition: Partition, counts: Integers) -> Floats:
         fit, along = max((_likelihood(a, n, down), 0, down, -1.0), (_likelihood(a, n, up), 1, up, 1.0))[2:]
         if isinstance(rule.score, Rows):
             fit, along = a / n, 0.0
-        found.append(np.log(fit) - np.log1p(-fit) + _HAIR * along * np.arange(len(a)))
-    return np.concatenate([*found, np.zeros(1)])
+        log_odds.append(np.log(fit) - np.log1p(-fit) + _HAIR * along * np.arange(len(a)))
+    return np.concatenate([*log_odds, np.zeros(1)])
 
 
 def _likelihood(hits: Floats, runs: Floats, chance: Floats) -> float:

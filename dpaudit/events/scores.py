@@ -49,32 +49,32 @@ def _libraries() -> Any:
 
 def on_one_thread() -> AbstractContextManager[Any]:
     """Keep linear algebra to one thread: many threads wait for one another longer than products so small take."""
-    found = _libraries()
-    return nullcontext() if found is None else found.limit(limits=1, user_api="blas")
+    limits = _libraries()
+    return nullcontext() if limits is None else limits.limit(limits=1, user_api="blas")
 
 
 def cross_fitted(fit: Fit, rows: Sides, folds: int) -> Sides:
     """Return the scores of all runs, each by a fit to the runs of the other folds."""
-    found = tuple(np.empty(len(side)) for side in rows)
+    fitted = tuple(np.empty(len(side)) for side in rows)
     for fold in range(folds):
         rest0, rest1 = (np.delete(side, np.s_[fold::folds], axis=0) for side in rows)
         score = fit(rest0, rest1)
-        for side, values in zip(rows, found, strict=True):
+        for side, values in zip(rows, fitted, strict=True):
             values[fold::folds] = score_of(score, side[fold::folds])
-    return found[0], found[1]
+    return fitted[0], fitted[1]
 
 
 def cross_fitted_distinct(fit: Fit, rows: Floats, which: tuple[Integers, Integers], folds: int) -> Sides:
     """As `cross_fitted`, for outputs that repeat: a fit sees each distinct one once, with its runs in other folds."""
-    found = tuple(np.empty(len(side)) for side in which)
+    fitted = tuple(np.empty(len(side)) for side in which)
     totals = [np.bincount(side, minlength=len(rows)) for side in which]
     for fold in range(folds):
         own = [side[fold::folds] for side in which]
         rest0, rest1 = (all_ - np.bincount(o, minlength=len(rows)) for all_, o in zip(totals, own, strict=True))
         along = score_of(fit(rows, rows, (rest0, rest1)), rows)
-        for values, places in zip(found, own, strict=True):
+        for values, places in zip(fitted, own, strict=True):
             values[fold::folds] = along[places]
-    return found[0], found[1]
+    return fitted[0], fitted[1]
 
 
 def center_and_scale(rows: Sides) -> Sides:
@@ -96,20 +96,20 @@ def logistic_fit(center: Floats, scale: Floats) -> Fit:
     def fit(rows0: Floats, rows1: Floats, weights: Weights = None, /) -> Score:
         most = max(500, _MOST_PRODUCTS // size**2)
         counts = (None, None) if weights is None else weights
-        found = np.zeros(size)
+        coefficients = np.zeros(size)
         for _ in range(_NEWTON_STEPS):
-            gradient, hessian = -found, np.eye(size)
+            gradient, hessian = -coefficients, np.eye(size)
             for rows, own, side in ((rows0, counts[0], 1.0), (rows1, counts[1], 0.0)):
                 for x, times in _standardised(rows[:most], own, center, scale, _CLIPS):
-                    probability = 1 / (1 + np.exp(-np.clip(x @ found, -30, 30)))
+                    probability = 1 / (1 + np.exp(-np.clip(x @ coefficients, -30, 30)))
                     gradient += (times * (side - probability)) @ x
                     x *= np.sqrt(times * probability * (1 - probability))[:, None]
                     hessian += x.T @ x  # symmetric, which BLAS makes use of
             step = np.linalg.solve(hessian, gradient)
-            found = found + step
+            coefficients = coefficients + step
             if np.max(np.abs(step)) < _NEWTON_STOP:
                 break
-        return _linear(center, scale, _CLIPS, found[1:].reshape(len(_CLIPS), columns))
+        return _linear(center, scale, _CLIPS, coefficients[1:].reshape(len(_CLIPS), columns))
 
     return fit
 
@@ -211,14 +211,14 @@ def telling_columns(rows: Sides, most: int) -> list[int]:
     if not len(sides[0]) or not len(sides[1]):
         return []
     columns = sides[0].shape[1]
-    found = np.zeros(columns)
+    apart = np.zeros(columns)
     for index in range(columns):
         pooled = np.sort(np.concatenate([side[:, index] for side in sides]))
         edges = np.unique(pooled[(np.arange(1, 12) * len(pooled)) // 12])
         a, b = (np.bincount(np.searchsorted(edges, side[:, index], side="right"), minlength=13) for side in sides)
         rate0, rate1 = a / len(sides[0]), b / len(sides[1])
-        found[index] = np.sum((rate0 - rate1) ** 2 / np.maximum(rate0 + rate1, 1e-12))
-    return [int(index) for index in np.argsort(-found, kind="stable")[:most]]
+        apart[index] = np.sum((rate0 - rate1) ** 2 / np.maximum(rate0 + rate1, 1e-12))
+    return [int(index) for index in np.argsort(-apart, kind="stable")[:most]]
 
 
 # --- Which score would a machine-learning library find, if the built-in scores miss how the numbers interact? ---
@@ -326,10 +326,10 @@ def learner(name: str) -> Learner:
     """
     if name not in _LEARNERS:
         raise UsageError(f"no learner is called {name!r}: {nearest(name, _LEARNERS)}")
-    found = _LEARNERS[name]
-    if find_spec(found.needs) is None:
+    known_learner = _LEARNERS[name]
+    if find_spec(known_learner.needs) is None:
         raise UsageError(f"learn={name!r} needs a library that is not installed: pip install 'dpaudit[learn]'")
-    return found
+    return known_learner
 
 
 def needed_by(learn: str | None) -> tuple[str, ...]:
@@ -344,9 +344,9 @@ def learned_fits(learn: str | None, columns: int) -> list[tuple[str, Callable[[F
     """
     if learn is None or columns < 2:
         return []
-    found = learner(learn)
+    known_learner = learner(learn)
 
     def make(center: Floats, scale: Floats) -> Fit:
-        return partial(found.fit, seed=0)
+        return partial(known_learner.fit, seed=0)
 
-    return [(found.name, make)]
+    return [(known_learner.name, make)]

@@ -328,9 +328,9 @@ def _searched(
         candidates.orders,
         design,
     )
-    for found, candidate, _ in asked:
-        found += islice(of_one, 2)
-        found += islice(of_both, len(candidate.bands))
+    for best, candidate, _ in asked:
+        best += islice(of_one, 2)
+        best += islice(of_both, len(candidate.bands))
     return stables, rares
 
 
@@ -357,12 +357,12 @@ def _smooth_orderings(item: FittedPartition) -> Iterator[tuple[LikelihoodOrder, 
         )
 
 
-def _best(found: list[_Scored]) -> _Scored:
+def _best(scored_events: list[_Scored]) -> _Scored:
     """The highest prediction; if nothing is predicted to show, the best two-sided event, of those that guess most."""
-    best = max(found, key=lambda scored: scored.predicted)
+    best = max(scored_events, key=lambda scored: scored.predicted)
     if best.predicted > 0:
         return best
-    both = [scored for scored in found if scored.method != JOINT]
+    both = [scored for scored in scored_events if scored.method != JOINT]
     most = max(scored.p + scored.q for scored in both)
     return max((s for s in both if s.p + s.q >= _NEARLY_ALL * most), key=lambda s: s.predicted)
 
@@ -504,7 +504,7 @@ def _best_of_both(
         values[twice] = np.minimum(values[twice], counts)
         return values
 
-    found: dict[int, tuple[float, Integers]] = {}
+    best_of: dict[int, tuple[float, Integers]] = {}
     for banded in (False, True):
         own = np.flatnonzero((band != 0) == banded)
         if len(own):
@@ -515,8 +515,8 @@ def _best_of_both(
                 lambda search, thresholds, own=own: predicted(own[search], thresholds),  # type: ignore[misc]
                 banded=banded,
             )
-            found |= dict(zip(own.tolist(), tops, strict=True))
-    best = np.stack([found[place][1] for place in range(len(asked))])
+            best_of |= dict(zip(own.tolist(), tops, strict=True))
+    best = np.stack([best_of[place][1] for place in range(len(asked))])
     p, q, n = orders.averaged(number, best, band)
     rates = np.stack(orders.rates(number, best, band), axis=1)
     for place, candidate in enumerate(candidates):
@@ -525,7 +525,7 @@ def _best_of_both(
         rated = p[place], q[place], n[place], n[place]
         runs = np.repeat(np.maximum(ordering.known * np.array([ordering.total0, ordering.total1]), 1.0), 2)
         right0, wrong0, right1, wrong1 = ((rates[place] * runs + 0.5) / (runs + 1.5)).tolist()
-        scored = _scored(found[place][0], candidate.partition, labels, design.two_sided, *rated)
+        scored = _scored(best_of[place][0], candidate.partition, labels, design.two_sided, *rated)
         yield replace(scored, rates=(right0, wrong0, right1, wrong1))
 
 

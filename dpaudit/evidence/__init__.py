@@ -36,8 +36,8 @@ def registered(kind: str) -> Callable[..., Any]:
         KeyError: if there is none.
     """
     module, _, function = _HOMES[kind].partition(":")
-    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
-    return found
+    function_registered: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return function_registered
 
 
 def draw(kind: str, evidence: Any) -> str:

@@ -32,8 +32,8 @@ def installed_version(package: str) -> str:
 
 def installed_versions(*packages: str) -> dict[str, str]:
     """Return the versions that results depend on: dpaudit, its libraries, ``packages``, Python and the machine."""
-    found = {name: installed_version(name) for name in ("dpaudit", "numpy", "scipy", *packages)}
-    return {**found, "python": platform.python_version(), "platform": platform.machine()}
+    versions = {name: installed_version(name) for name in ("dpaudit", "numpy", "scipy", *packages)}
+    return {**versions, "python": platform.python_version(), "platform": platform.machine()}
 
 
 NOTHING = "none"

@@ -88,11 +88,11 @@ def is_known(version: Any) -> bool:
 
 def upgraded(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record of any known version as one of `VERSION`."""
-    found = dict(record)
-    while found["version"] != VERSION:
-        before = found["version"]
-        found = {**_STEPS[before](found), "version": before + 1}
-    return found
+    record_now = dict(record)
+    while record_now["version"] != VERSION:
+        before = record_now["version"]
+        record_now = {**_STEPS[before](record_now), "version": before + 1}
+    return record_now
 
 
 def as_written(value: Any, *, everything: bool = False) -> Any:
@@ -208,10 +208,10 @@ def against(evidence: Evidence) -> str:
 
 def _worst_of(trace: Trace) -> TraceFinding | None:
     """Return what a trace found against the claim, whether its word or only a finding says so; None if nothing."""
-    found = [each for each in trace.findings if each.word in SPEAKS_AGAINST]
-    if not found and trace.word in SPEAKS_AGAINST:
+    worst = [each for each in trace.findings if each.word in SPEAKS_AGAINST]
+    if not worst and trace.word in SPEAKS_AGAINST:
         return TraceFinding(trace.word, "", "")
-    return min(found, key=lambda each: SPEAKS_AGAINST.index(each.word), default=None)
+    return min(worst, key=lambda each: SPEAKS_AGAINST.index(each.word), default=None)
 
 
 def beyond_claim(curve: Curve, claim: Claim | None) -> str:
@@ -480,9 +480,9 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
         # a file may be older than the rule that the worst finding is the verdict: its record stays, its word does not
         meant = settled(evidence)
         kept = None if again == record and meant is evidence else record
-        found = msgspec.structs.replace(meant, run=told, written=kept)
-        vars(found)["id"] = identity  # it was computed above
-        return found
+        read = msgspec.structs.replace(meant, run=told, written=kept)
+        vars(read)["id"] = identity  # it was computed above
+        return read
 
     def with_files(self, names: Sequence[str]) -> Evidence:
         """Return the same evidence with the names of its data files, for the command that reproduces it.

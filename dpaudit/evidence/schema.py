@@ -67,12 +67,12 @@ def _of(part: Any) -> Any:
         return part
     if part.get("type") in ("number", "integer"):
         return {"$ref": f"#/$defs/{part['type']}"}
-    found = {key: _of(value) for key, value in part.items() if key not in ("default", "title", "properties")}
+    schema = {key: _of(value) for key, value in part.items() if key not in ("default", "title", "properties")}
     if "properties" in part:
-        found["properties"] = {name: _of(member) for name, member in part["properties"].items()}
+        schema["properties"] = {name: _of(member) for name, member in part["properties"].items()}
     if isinstance(part.get("description"), str):
-        found["description"] = " ".join(part["description"].split("\n\n")[0].split())
-    return found
+        schema["description"] = " ".join(part["description"].split("\n\n")[0].split())
+    return schema
 
 
 def schema_text() -> str:

@@ -136,43 +136,43 @@ class _Reader:
             self.refuse(("targets",), f"a gate needs a list of targets, and {wrong}; write for example\n{EXAMPLE}")
         gate = self.converted({**table, "targets": [{"target": "-"}]}, GateSettings, ())
         targets = [self.target(raw, gate, index) for index, raw in enumerate(listed)]
-        found = Configuration(self.path, msgspec.structs.replace(gate, targets=self.with_names(targets)))
+        settings = Configuration(self.path, msgspec.structs.replace(gate, targets=self.with_names(targets)))
         try:
             refuse_confidence(
-                1 - found.share / 2, f"confidence of {gate.confidence!r}, shared by {len(targets)} targets,"
+                1 - settings.share / 2, f"confidence of {gate.confidence!r}, shared by {len(targets)} targets,"
             )
-            refuse_false_alarm(found.false_alarm)
+            refuse_false_alarm(settings.false_alarm)
         except UsageError as error:
             self.refuse(("confidence",), str(error))
-        return found
+        return settings
 
     def target(self, raw: Any, gate: GateSettings, index: int) -> TargetSettings:
         at: tuple[Key, ...] = ("targets", index)
         if not isinstance(raw, dict):
             self.refuse(at, f"a target is a table, not {raw!r:.60}; write\n{EXAMPLE}")
         self.check_accept(raw, at)
-        found = self.converted(raw, TargetSettings, at)
-        if found.account is not None:
-            return self.accounted(raw, found, gate, at)
-        if found.training is not None:
-            return self.trained(raw, found, gate, at)
-        if not found.target:
+        settings = self.converted(raw, TargetSettings, at)
+        if settings.account is not None:
+            return self.accounted(raw, settings, gate, at)
+        if settings.training is not None:
+            return self.trained(raw, settings, gate, at)
+        if not settings.target:
             self.refuse(at, f"the key 'target' is missing; write\n{EXAMPLE}")
-        if found.trace:
-            self.traced(raw, found, gate, at)
-        self.check_texts(found, at)
-        self.check_pairs(found, at)
-        self.check_domain(found, at)
-        self.check_given(found, at)
-        self.check_data(found, gate, at)
-        for name, value in _leaves(found.parameters, ()):
+        if settings.trace:
+            self.traced(raw, settings, gate, at)
+        self.check_texts(settings, at)
+        self.check_pairs(settings, at)
+        self.check_domain(settings, at)
+        self.check_given(settings, at)
+        self.check_data(settings, gate, at)
+        for name, value in _leaves(settings.parameters, ()):
             if not isinstance(value, str | bool | int | float):
                 self.refuse((*at, "parameters", *name), f"a parameter is a number, text or list, not {value!r:.60}")
-        missing = {key: getattr(gate, key) for key in _INHERITED if getattr(found, key) is None}
-        target = msgspec.structs.replace(found, **missing, parameters=self.with_table_names(found, at))
+        missing = {key: getattr(gate, key) for key in _INHERITED if getattr(settings, key) is None}
+        target = msgspec.structs.replace(settings, **missing, parameters=self.with_table_names(settings, at))
         why = without_proof(target)
         if why:
-            self.refuse((*at, "types") if found.types is not None else ("types",), why)
+            self.refuse((*at, "types") if settings.types is not None else ("types",), why)
         return target
 
     def check_accept(self, raw: dict[str, Any], at: tuple[Key, ...]) -> None:
@@ -182,22 +182,22 @@ class _Reader:
             return
         if not isinstance(given, dict):
             self.refuse(at, f"it is a table, not {given!r:.60}; write\n{ACCEPT}")
-        found = self.converted(given, Accept, at)
+        acceptance = self.converted(given, Accept, at)
         if raw.get("expect") == "violated":
             self.refuse(at, "expect = 'violated' asks for the finding that it accepts; leave one of the two out")
-        if found.up_to is not None and found.rule != str(result.OutcomeRule.CLAIM_VIOLATED):
-            self.refuse((*at, "up_to"), f"it is about a violated claim, and rule is {found.rule!r}; leave it out")
+        if acceptance.up_to is not None and acceptance.rule != str(result.OutcomeRule.CLAIM_VIOLATED):
+            self.refuse((*at, "up_to"), f"it is about a violated claim, and rule is {acceptance.rule!r}; leave it out")
 
-    def traced(self, raw: dict[str, Any], found: TargetSettings, gate: GateSettings, at: tuple[Key, ...]) -> None:
+    def traced(self, raw: dict[str, Any], settings: TargetSettings, gate: GateSettings, at: tuple[Key, ...]) -> None:
         """Refuse what has no meaning beside trace, rather than leave it out."""
         for key in raw:
             if key in offered("shared", "target") and key not in options_of(TraceRequest):
                 self.refuse((*at, key), "it has no meaning beside trace = true; leave one of the two out")
-        if (found.require or gate.require) == "proved" and found.expect != "violated":
+        if (settings.require or gate.require) == "proved" and settings.expect != "violated":
             self.refuse((*at, "trace"), "a trace proves nothing, and require is 'proved'; leave one of the two out")
 
     def accounted(
-        self, raw: dict[str, Any], found: TargetSettings, gate: GateSettings, at: tuple[Key, ...]
+        self, raw: dict[str, Any], settings: TargetSettings, gate: GateSettings, at: tuple[Key, ...]
     ) -> TargetSettings:
         """Return a target of which nothing is run: its plan is read here, so that errors name the place."""
         from dpaudit.accounts.account import name_of
@@ -210,34 +210,34 @@ class _Reader:
                     (*at, key), f"it has no meaning beside account; {nearest(key, _OF_ACCOUNTS)}. Nothing is run"
                 )
         try:
-            plan = settings_plan(found.account, self.path.parent)
+            plan = settings_plan(settings.account, self.path.parent)
             events = plan.events
         except UsageError as error:
             self.refuse((*at, "account"), str(error))
-        if found.claim is None and not plan.claims:
+        if settings.claim is None and not plan.claims:
             self.refuse(at, 'a gate holds claims: give claim = "epsilon=3, delta=1e-5", or claims in the plan')
-        self.check_texts(found, at)
+        self.check_texts(settings, at)
         listed = name_of([Release(str(event), count) for event, count in events.parts])
-        called = found.account if isinstance(found.account, str) else plan.name or listed
-        missing = {key: getattr(gate, key) for key in _INHERITED if getattr(found, key) is None}
-        return msgspec.structs.replace(found, target=called, **missing)
+        called = settings.account if isinstance(settings.account, str) else plan.name or listed
+        missing = {key: getattr(gate, key) for key in _INHERITED if getattr(settings, key) is None}
+        return msgspec.structs.replace(settings, target=called, **missing)
 
     def trained(
-        self, raw: dict[str, Any], found: TargetSettings, gate: GateSettings, at: tuple[Key, ...]
+        self, raw: dict[str, Any], settings: TargetSettings, gate: GateSettings, at: tuple[Key, ...]
     ) -> TargetSettings:
         """Return a target whose training loop is watched; its table becomes one, if it is a text."""
         for key in raw:
             if key not in _OF_TRAINING:
                 self.refuse((*at, key), f"it has no meaning beside training; {nearest(key, _OF_TRAINING)}")
-        if (found.require or gate.require) == "proved" and found.expect != "violated":
+        if (settings.require or gate.require) == "proved" and settings.expect != "violated":
             self.refuse((*at, "training"), "a watched loop proves nothing, and require is 'proved'; leave one out")
-        self.check_texts(found, at)
+        self.check_texts(settings, at)
         try:
-            table = target_process.table_of(found.training, found.claim)
+            table = target_process.table_of(settings.training, settings.claim)
         except UsageError as error:
             self.refuse((*at, "training"), str(error))
-        missing = {key: getattr(gate, key) for key in _INHERITED if getattr(found, key) is None}
-        return msgspec.structs.replace(found, target=table["function"], training=table, **missing)
+        missing = {key: getattr(gate, key) for key in _INHERITED if getattr(settings, key) is None}
+        return msgspec.structs.replace(settings, target=table["function"], training=table, **missing)
 
     def check_texts(self, target: TargetSettings, at: tuple[Key, ...]) -> None:
         """Check claim and relation, which have their own grammars."""
@@ -314,12 +314,12 @@ class _Reader:
             why = "it is for a proof from records: declare what the columns hold, domain = { age = [0, 120] }"
             self.refuse((*at, "given"), f"{why}, and leave pairs and trace out")
 
-    def with_table_names(self, found: TargetSettings, at: tuple[Key, ...]) -> dict[str, Any]:
+    def with_table_names(self, settings: TargetSettings, at: tuple[Key, ...]) -> dict[str, Any]:
         """Return the parameters; tables ('@FILE') by file and digest."""
         from dpaudit.neighbours.data_files import table_name
 
         try:
-            return {name: table_name(value, self.path.parent) for name, value in found.parameters.items()}
+            return {name: table_name(value, self.path.parent) for name, value in settings.parameters.items()}
         except UsageError as error:
             self.refuse((*at, "parameters"), str(error))
 
@@ -477,19 +477,19 @@ def findings(file: Path) -> list[str]:
         UsageError: if the configuration itself cannot be read.
     """
     configuration = read(file)
-    found = []
+    problems = []
     for target in configuration.targets:
         if target.account is not None:
             continue  # its plan was read with the configuration
         place, colon, name = target.target.rpartition(":")
         if colon and place.endswith(".py"):
             why = _missing(configuration.root / place, name)
-            found += [f"target {target.name!r}: {why}"] if why else []
+            problems += [f"target {target.name!r}: {why}"] if why else []
         try:
             _read_pairs([configuration.root / pair for pair in pair_files(target)])
         except UsageError as error:
-            found.append(f"target {target.name!r}: {error}")
-    return found
+            problems.append(f"target {target.name!r}: {error}")
+    return problems
 
 
 def _missing(file: Path, name: str) -> str | None:
@@ -536,12 +536,12 @@ def _read_pairs(files: list[Path]) -> None:
 def main(context: click.Context, file: Path | None) -> None:
     """Look whether the configuration can be read, and its targets and pairs are there; run none of them."""
     try:
-        found = findings(find(Path.cwd()) if file is None else file)
+        problems = findings(find(Path.cwd()) if file is None else file)
     except UsageError as error:
-        found = [str(error)]
-    for sentence in found:
+        problems = [str(error)]
+    for sentence in problems:
         click.echo(f"dpaudit: {sentence}", err=True)
-    context.exit(2 if found else 0)
+    context.exit(2 if problems else 0)
 
 
 if __name__ == "__main__":

@@ -140,9 +140,9 @@ def _suite(target: Shown) -> TestSuite:
     else:
         first = item.sentence if item.accepted is None else item.notes[0]
         story = () if item.evidence is None else trace_story(item.evidence)  # of a message alone many see no more
-        found = kind(_line(" ".join([first, *story])), str(item.rule))
-        found.text = _text(f"{said}\n{MEANINGS[item.rule].next}")
-        case.result = found
+        element = kind(_line(" ".join([first, *story])), str(item.rule))
+        element.text = _text(f"{said}\n{MEANINGS[item.rule].next}")
+        case.result = element
     suite.add_testcase(case)
     return suite
 

@@ -337,32 +337,32 @@ def _releases(evidence: Evidence) -> str:
 def _accounted(evidence: Evidence) -> tuple[BaselineInterval, ...]:
     """Return the finite intervals of a list of releases, one of each kind."""
     stated = () if evidence.accounting is None else evidence.accounting.statements
-    found = {
+    intervals = {
         (each.parameter, each.at): BaselineInterval(each.parameter, each.at, each.low, each.high)
         for each in stated
         if math.isfinite(each.high)
     }
-    return tuple(found.values())
+    return tuple(intervals.values())
 
 
 def _measured(evidence: Evidence) -> BaselineEvent | None:
     """Return the most revealing event in real arithmetic."""
     record = evidence.record()
-    found = [
+    measured = [
         (attempt.bound, as_json["bound"])
         for attempt, as_json in zip(evidence.attempts, record["attempts"], strict=True)
         if _comparable(attempt.bound)
     ]
-    if not found:
+    if not measured:
         return None
-    bound, as_json = max(found, key=lambda pair: pair[0].value)
+    bound, as_json = max(measured, key=lambda pair: pair[0].value)
     pair = evidence.pairs[bound.pair or 0]
     method, weight = _plain(bound)
     return BaselineEvent(
         pair=(pair.digest0, pair.digest1),
         method=method,
         weight=weight,
-        considered=len(found),
+        considered=len(measured),
         event=as_json["event"],
         counts=as_json["counts"],
         notion=bound.notion,
@@ -417,12 +417,12 @@ def compare(entry: BaselineEntry, counts: Mapping[str, Any] | None, error: float
 def compare_accounts(entry: BaselineEntry, evidence: Evidence) -> BaselineComparison | None:
     """Return the certified intervals before and now: those that grew, else the first; None if none can be compared."""
     before = {(each.parameter, each.at): (each.low, each.high) for each in entry.accounted}
-    found = [
+    compared = [
         BaselineComparison(before[parameter, at], (each.low, each.high), _about(parameter, at))
         for each in _accounted(evidence)
         if (parameter := each.parameter, at := each.at) in before
     ]
-    return next((each for each in found if each.leakier), found[0] if found else None)
+    return next((each for each in compared if each.leakier), compared[0] if compared else None)
 
 
 def _about(parameter: str, at: str) -> str:

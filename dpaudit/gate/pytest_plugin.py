@@ -437,7 +437,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         _UNCONFIRMED: "bounds above the claim that are no violation",
         _BESIDE: "found beside the verdict",
     }
-    reports = [report for found in terminalreporter.stats.values() for report in found]
+    reports = [report for reports_of in terminalreporter.stats.values() for report in reports_of]
     for key, title in titles.items():
         told = [
             (report.nodeid, text)

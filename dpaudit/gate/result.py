@@ -211,9 +211,9 @@ def headline(result: GateResult, targets: Sequence[Shown]) -> str:
         return "no target was run"
     parts = []
     for outcome in (Outcome.FAILED, Outcome.INVALID, Outcome.INCONCLUSIVE, Outcome.ACCEPTED, Outcome.PASSED):
-        found = sum(item.outcome is outcome for item in result.results)
-        if found:
-            parts.append(f"{found} {outcome}")
+        many = sum(item.outcome is outcome for item in result.results)
+        if many:
+            parts.append(f"{many} {outcome}")
     more = sum(bool(target.beside) for target in targets)
     also = f"; beside the verdict of {more} something more was found" if more else ""
     stale = sum(item.stale for item in result.results)
@@ -276,9 +276,9 @@ def at_fault(target: TargetResult) -> Location | None:
     if evidence.proof is not None and evidence.proof.comparison is not None and evidence.proof.is_refuted:
         lines.append(evidence.proof.comparison.open_ends[0].removeprefix(DOES_NOT_HOLD).strip().partition(" ")[0])
     for line in lines:
-        found = re.fullmatch(r"(.+):(\d+)(?: \(.*\))?", line)
-        if found is not None and posixpath.basename(found[1]) == posixpath.basename(own.file):
-            return Location(own.file, int(found[2]))
+        match = re.fullmatch(r"(.+):(\d+)(?: \(.*\))?", line)
+        if match is not None and posixpath.basename(match[1]) == posixpath.basename(own.file):
+            return Location(own.file, int(match[2]))
     return None
 
 

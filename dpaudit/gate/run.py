@@ -291,16 +291,16 @@ def _run(
     # an accounting and a proof are as certain every night: they are bet on in none
     gate.begin_night([_name(target) for target in targets if _is_bet_on(target)])
     work = [_Work(gate, target) for target in targets]
-    found = _side_by_side(work, options.workers, gate.stop, listen, alive)
+    results = _side_by_side(work, options.workers, gate.stop, listen, alive)
     if gate.ledger is not None:
-        found = gate.with_tonight(targets, found)
+        results = gate.with_tonight(targets, results)
     result = GateResult(
-        results=tuple(found),
+        results=tuple(results),
         confidence=configuration.settings.confidence,
         seed=None if options.nightly else gate.seed,
         seconds=time.perf_counter() - clock,
     )
-    return Finished(result, gate.update(found) if options.update_baseline else None)
+    return Finished(result, gate.update(results) if options.update_baseline else None)
 
 
 def _with_policy(target: TargetSettings, require: str | None) -> TargetSettings:
@@ -407,13 +407,13 @@ class _Gate:
 
     def judged(self, target: TargetSettings) -> TargetResult:
         """Return the result of one target; a night is judged with the nights before it."""
-        found = self._found(target)
-        return found if self.ledger is not None else self._accepted(target, found)
+        result = self._found(target)
+        return result if self.ledger is not None else self._accepted(target, result)
 
-    def _accepted(self, target: TargetSettings, found: TargetResult) -> TargetResult:
+    def _accepted(self, target: TargetSettings, result: TargetResult) -> TargetResult:
         accept = None if target.accept is None else target.accept.acceptance
         whole = not (self.options.nightly or self.options.update_baseline)  # all that could be accepted was looked for
-        return accepted(found, accept, self.today, compared=whole)
+        return accepted(result, accept, self.today, compared=whole)
 
     def _found(self, target: TargetSettings) -> TargetResult:
         first = last = self.look(target, 1)

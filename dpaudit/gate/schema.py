@@ -98,12 +98,12 @@ _OWN_USUAL = {"runs": 200_000}  # defaults that differ from those of an audit
 
 def offered(*gates: str) -> dict[str, tuple[type[Request], Option]]:
     """Return the options of audits and proofs whose `Option.gate` is one of these, by name."""
-    found: dict[str, tuple[type[Request], Option]] = {}
+    offers: dict[str, tuple[type[Request], Option]] = {}
     for kind in (AuditRequest, ProofRequest):
         for name, option in options_of(kind).items():
             if option.gate in gates:
-                found.setdefault(name, (kind, option))
-    return found
+                offers.setdefault(name, (kind, option))
+    return offers
 
 
 def _type(name: str, option: Option) -> Any:

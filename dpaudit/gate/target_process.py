@@ -91,18 +91,18 @@ else:
 
 def options_in(request: Request, kind: type[AuditRequest] | type[ProofRequest] | type[TraceRequest]) -> dict[str, Any]:
     """Return the options of an audit, a proof or a trace in a request as keyword arguments; data are read here."""
-    found = {name: getattr(request, name) for name, each in options_of(kind).items() if each.gate}
+    given = {name: getattr(request, name) for name, each in options_of(kind).items() if each.gate}
     by_columns, searched = isinstance(request.domain, dict), request.data is not None
     if by_columns or searched:
         from dpaudit.neighbours.domain import declared_domain
 
-        found["domain"] = None if request.domain is None else declared_domain(request.domain)
+        given["domain"] = None if request.domain is None else declared_domain(request.domain)
     if kind is not ProofRequest and not searched:
-        found["domain"] = None  # it is that of the proof
+        given["domain"] = None  # it is that of the proof
     if searched:
         needed = kind is not ProofRequest or by_columns
-        found["data"] = _dataset(request) if needed else None
-    return found
+        given["data"] = _dataset(request) if needed else None
+    return given
 
 
 def _dataset(request: Request) -> Any:
@@ -258,8 +258,8 @@ def _counted(
     if not same or not types_agree([event], request.types):
         return None
     counts = measure_event(question, same[0], event, frozen.runs, Phase.BASELINE)
-    found: dict[str, Any] = msgspec.to_builtins(counts)
-    return found
+    counted: dict[str, Any] = msgspec.to_builtins(counts)
+    return counted
 
 
 def _kept(request: Request, mechanism: Any) -> dict[str, Any]:
@@ -274,14 +274,14 @@ def _kept(request: Request, mechanism: Any) -> dict[str, Any]:
 
 def location_of(function: Callable[..., Any], root: Path) -> tuple[str, int] | None:
     """Return where a function is defined: a file below ``root`` and the line of its ``def``; None if elsewhere."""
-    found: Any = inspect.unwrap(function)
-    while hasattr(found, "func"):  # a partial
-        found = inspect.unwrap(found.func)
+    function_inside: Any = inspect.unwrap(function)
+    while hasattr(function_inside, "func"):  # a partial
+        function_inside = inspect.unwrap(function_inside.func)
     try:
-        if not (inspect.isroutine(found) or inspect.isclass(found)):
-            found = type(found)
-        file = Path(inspect.getsourcefile(found) or "").resolve()
-        lines, first = inspect.getsourcelines(found)
+        if not (inspect.isroutine(function_inside) or inspect.isclass(function_inside)):
+            function_inside = type(function_inside)
+        file = Path(inspect.getsourcefile(function_inside) or "").resolve()
+        lines, first = inspect.getsourcelines(function_inside)
     except (OSError, TypeError, SyntaxError):
         return None
     if not file.is_relative_to(root.resolve()):
@@ -451,7 +451,7 @@ def other_training(evidence: Evidence, request: Request) -> str | None:
         return "it is of no training loop"
     asked = {"sampling": default_of(TrainingRequest, "sampling"), **options_of_watch(request)}
     asked["claim"] = str(parse_claim(asked["claim"]))
-    found = {
+    stated = {
         "name": evidence.target.name,
         "claim": evidence.claim,
         "sampling": training.assumed,
@@ -464,8 +464,8 @@ def other_training(evidence: Evidence, request: Request) -> str | None:
     of_steps = {"sigma": {sigma for sigma, _, _ in training.steps}, "rate": {rate for _, rate, _ in training.steps}}
     if training.sampler == "another rate":  # then it is the one that was seen
         del of_steps["rate"]
-    found |= {name: value for name, values in of_steps.items() for value in values if value != asked.get(name)}
-    for name, value in found.items():
+    stated |= {name: value for name, values in of_steps.items() for value in values if value != asked.get(name)}
+    for name, value in stated.items():
         if name in asked and value != asked[name]:
             return f"{name} is {value!r:.80}, and {asked[name]!r:.80} was asked for"
     return None
@@ -492,8 +492,8 @@ _LOOKS = 32  # runs of each of them, for that choice
 
 def known_again(question: Question, digests: tuple[str, str]) -> Question | None:
     """Return the question about the first pair with these digests; None if the data have no such neighbours."""
-    found = (one.pair() for one in _first(question))
-    return next((question.about(pair) for pair in found if (digest(pair[0]), digest(pair[1])) == digests), None)
+    pairs = (one.pair() for one in _first(question))
+    return next((question.about(pair) for pair in pairs if (digest(pair[0]), digest(pair[1])) == digests), None)
 
 
 def measured(question: Question, runs: int, options: dict[str, Any]) -> Evidence:

@@ -361,8 +361,8 @@ def _has_records(data: Any) -> bool:
 
 
 def _listed(data: Any) -> Sequence[Any]:
-    found = listed(data)
-    return () if found is None else found
+    members = listed(data)
+    return () if members is None else members
 
 
 # --- what is alike at both ends ---

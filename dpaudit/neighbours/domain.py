@@ -69,15 +69,15 @@ class Values:
     def holds(self, values: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Say which of these values, a list or an array, are allowed."""
         known: dict[Any, bool] = {}
-        found = []
+        are_allowed = []
         for value in values.tolist() if isinstance(values, np.ndarray) else values:
             try:
                 if value not in known:
                     known[value] = value in self
-                found.append(known[value])
+                are_allowed.append(known[value])
             except TypeError:  # a container is no allowed value
-                found.append(False)
-        return np.array(found, dtype=bool)
+                are_allowed.append(False)
+        return np.array(are_allowed, dtype=bool)
 
 
 Allowed = Range | Values
@@ -141,15 +141,15 @@ def column_domains(domain: Any, dataset: Dataset) -> dict[int, Allowed]:
         raise UsageError(
             f"the domain names columns ({', '.join(map(repr, domain))}), and the data are plain values; give {FORMS}"
         )
-    found = {}
+    domains = {}
     for name, given in domain.items():
         if str(name) not in names:
             raise UsageError(
                 f"the domain names the column {str(name)!r}, which the data do not have; {nearest(str(name), names)}"
             )
         number = dataset.numbered(name)
-        found[number] = _fitting(allowed_of(given, f"the domain of {str(name)!r}"), columns[number])
-    return found
+        domains[number] = _fitting(allowed_of(given, f"the domain of {str(name)!r}"), columns[number])
+    return domains
 
 
 def _fitting(allowed: Allowed, column: Column) -> Allowed:
@@ -201,10 +201,10 @@ def _fitting_range(allowed: Range, column: Column, holds: str) -> Range:
 
 def outside(dataset: Dataset, domains: Mapping[int, Allowed]) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Say which records of the data are outside their declared domain: (size,)."""
-    found = np.zeros(dataset.size, dtype=bool)
+    are_outside = np.zeros(dataset.size, dtype=bool)
     for number, allowed in domains.items():
-        found |= ~allowed.holds(dataset.values(number))
-    return found
+        are_outside |= ~allowed.holds(dataset.values(number))
+    return are_outside
 
 
 def pattern_of(domain: Any) -> Any:
@@ -292,7 +292,7 @@ def declared_domain(table: Mapping[str, Any] | list[Any]) -> Any:
         return plain
     if not table:
         raise UsageError("the domain names no column; give one: { age = [0, 120] }")
-    found: dict[str, Any] = {}
+    domain: dict[str, Any] = {}
     for name, given in table.items():
         try:
             read = json.loads(given) if isinstance(given, str) else given
@@ -301,9 +301,9 @@ def declared_domain(table: Mapping[str, Any] | list[Any]) -> Any:
                 f"the domain of {name!r} is no JSON: {given!r:.60}; write [0, 120] for a range, "
                 """'["Adelie", null]' for the allowed values"""
             ) from None
-        found[name] = _from_json(read)
-        allowed_of(found[name], f"the domain of {name!r}")
-    return found
+        domain[name] = _from_json(read)
+        allowed_of(domain[name], f"the domain of {name!r}")
+    return domain
 
 
 def _from_json(read: Any) -> Any:
@@ -359,21 +359,21 @@ def parse_given(text: object) -> GivenMove:
     """
     if isinstance(text, GivenMove):
         return text
-    found = _FORM.match(text) if isinstance(text, str) else None
-    if found is None:
+    match = _FORM.match(text) if isinstance(text, str) else None
+    if match is None:
         raise UsageError(
             f"what is given is a file, a line and by how much the value that is assigned there moves, {_WRITTEN}; "
             f"{text!r:.80} is none of this form"
         )
     try:
-        by = Decimal(found["by"])
+        by = Decimal(match["by"])
     except InvalidOperation:
         by = Decimal("nan")
     if not by.is_finite() or by < 0:
-        raise UsageError(f"a value moves by a finite number that is not negative, {_WRITTEN}, not by {found['by']:.40}")
+        raise UsageError(f"a value moves by a finite number that is not negative, {_WRITTEN}, not by {match['by']:.40}")
     if len(by.normalize().as_tuple().digits) > _DIGITS or abs(by.adjusted()) > _LARGEST:
-        raise UsageError(f"a distance has at most {_DIGITS} digits; {found['by']:.40} has more: round it up")
-    return GivenMove(found["file"], int(found["line"]), Fraction(by))
+        raise UsageError(f"a distance has at most {_DIGITS} digits; {match['by']:.40} has more: round it up")
+    return GivenMove(match["file"], int(match["line"]), Fraction(by))
 
 
 def parse_all(given: str | GivenMove | Iterable[str | GivenMove] | None) -> tuple[GivenMove, ...]:

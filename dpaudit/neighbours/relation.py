@@ -145,28 +145,28 @@ class Relation:
         return answers
 
     def _check_records(self, data0: Any, data1: Any) -> None:
-        found = difference(data0, data1)
-        if found is None:
-            found = self._single(data0, data1)
-        if not found.gone and not found.come:
+        apart = difference(data0, data1)
+        if apart is None:
+            apart = self._single(data0, data1)
+        if not apart.gone and not apart.come:
             raise self._refuse("both sides hold the same records")
         if self.person is not None:
-            self._check_people(data0, data1, found)
+            self._check_people(data0, data1, apart)
             return
-        removed, added = len(found.gone), len(found.come)
+        removed, added = len(apart.gone), len(apart.come)
         if self.kind == "add-remove":
             if removed + added > self.group:
                 raise self._refuse(f"records removed: {removed}, added: {added}, allowed in all: {self.group}")
         elif removed != added:
-            raise self._refuse(f"the sides have {found.sizes[0]} and {found.sizes[1]} records")
+            raise self._refuse(f"the sides have {apart.sizes[0]} and {apart.sizes[1]} records")
         elif removed > self.group:
             raise self._refuse(f"{removed} records differ, at most {self.group} may")
-        kept = [list(inner.values()) for inner in found.inner]
-        self._check_order((data0, data1), found, kept, self.group * (1 if self.kind == "add-remove" else 2))
+        kept = [list(inner.values()) for inner in apart.inner]
+        self._check_order((data0, data1), apart, kept, self.group * (1 if self.kind == "add-remove" else 2))
 
-    def _check_order(self, sides: tuple[Any, Any], found: Difference, kept: Sequence[Sequence[str]], most: int) -> None:
+    def _check_order(self, sides: tuple[Any, Any], apart: Difference, kept: Sequence[Sequence[str]], most: int) -> None:
         """Check that what stays of each side, but for at most so many records, stands in the same order in both."""
-        if any(isinstance(data, Mapping | Set) for data in sides) or found.keeps_order:
+        if any(isinstance(data, Mapping | Set) for data in sides) or apart.keeps_order:
             return
         if not in_order(kept[0], kept[1], most):
             raise self._refuse("the records that both sides have stand in another order")
@@ -177,23 +177,23 @@ class Relation:
             if listed(data) is None and (self.kind != "replace" or self.person is not None):
                 raise self._refuse(f"{data!r:.60} is no list, array, frame or mapping of records")
         # a single value compared with a dataset of records is one record
-        records0, records1 = ([data] if (found := listed(data)) is None else list(found) for data in (data0, data1))
+        records0, records1 = ([data] if (members := listed(data)) is None else list(members) for data in (data0, data1))
         apart = difference(records0, records1)
         assert apart is not None
         return apart
 
-    def _check_people(self, data0: Any, data1: Any, found: Difference) -> None:
+    def _check_people(self, data0: Any, data1: Any, apart: Difference) -> None:
         names0, names1 = self._names(data0), self._names(data1)
-        gone, come = [names0[place] for place in found.gone], [names1[place] for place in found.come]
+        gone, come = [names0[place] for place in apart.gone], [names1[place] for place in apart.come]
         why = self._people_apart(set(names0), set(names1), gone, come)
         if why:
             raise self._refuse(why)
         changed = {*gone, *come} - {None}
         kept = [
             [record for place, record in inner.items() if names[place] not in changed]
-            for inner, names in zip(found.inner, (names0, names1), strict=True)
+            for inner, names in zip(apart.inner, (names0, names1), strict=True)
         ]
-        self._check_order((data0, data1), found, kept, [*gone, *come].count(None))
+        self._check_order((data0, data1), apart, kept, [*gone, *come].count(None))
 
     def accepts_people(self, common: Sequence[Any], gone: Sequence[Any], come: Sequence[Any]) -> bool:
         """Whether `check` accepts two datasets by whose records they have: in common, and on one side alone."""
@@ -250,14 +250,14 @@ def _column(data: Any, name: str) -> Iterable[Any] | None:
     if isinstance(data, np.ndarray) and data.dtype.names is not None:
         return list(data[name].tolist()) if name in data.dtype.names else None
     records = listed(data)
-    found = []
+    values = []
     for record in data.values() if isinstance(data, Mapping) else () if records is None else records:
         key = _key(record, name)
         if key is None:
             return None
         value = record[key[0]]
-        found.append(value.item() if isinstance(value, np.generic) else value)
-    return found
+        values.append(value.item() if isinstance(value, np.generic) else value)
+    return values
 
 
 def _key(record: Any, name: str) -> tuple[Any] | None:
@@ -306,27 +306,27 @@ _MOST = 3  # records that are written out
 
 def change_in_words(pair: tuple[Any, Any], relation: Relation, *, valued: bool) -> str:
     """Return the two datasets of a pair in one line: "the same table, and one more person {age: 37}"."""
-    found = difference(*pair)
-    if found is None:
+    apart = difference(*pair)
+    if apart is None:
         return ""
     unit = "record" if relation.person is None else "person"
     what = _kind(pair[0])
     gone, come = (
-        [_record(pair[side], place) for place in places[:_MOST]] for side, places in enumerate((found.gone, found.come))
+        [_record(pair[side], place) for place in places[:_MOST]] for side, places in enumerate((apart.gone, apart.come))
     )
-    left, joined = _told(unit, len(found.gone), gone, valued), _told(unit, len(found.come), come, valued)
-    if not found.gone and not found.come:
+    left, joined = _told(unit, len(apart.gone), gone, valued), _told(unit, len(apart.come), come, valued)
+    if not apart.gone and not apart.come:
         return f"the same {what} in another order"
-    size = f" of {found.sizes[0]:,} records" if what == "table" else ""
-    none, alone = "an empty table" if what == "table" else "no records", not len(found.common[0])
-    same = none if alone else "a table of one record" if size and found.sizes[0] == 1 else f"the same {what}{size}"
-    if not found.gone:
-        more = "one more " if unit == "person" or len(found.come) == 1 else "more: "
+    size = f" of {apart.sizes[0]:,} records" if what == "table" else ""
+    none, alone = "an empty table" if what == "table" else "no records", not len(apart.common[0])
+    same = none if alone else "a table of one record" if size and apart.sizes[0] == 1 else f"the same {what}{size}"
+    if not apart.gone:
+        more = "one more " if unit == "person" or len(apart.come) == 1 else "more: "
         return f"{same}, and {more}{joined}"
-    one = left if valued or (unit == "record" and len(found.gone) > 1) else f"one {left}"
-    if not found.come:
+    one = left if valued or (unit == "record" and len(apart.gone) > 1) else f"one {left}"
+    if not apart.come:
         return f"{one} alone, and {none}" if alone else f"{same}, and without {one}"
-    single = unit == "person" or len(found.gone) == len(found.come) == 1
+    single = unit == "person" or len(apart.gone) == len(apart.come) == 1
     other = joined if valued else f"another {unit}" if single else f"other {joined}"
     if alone:
         return f"{one} alone, and {other} in {'its' if single else 'their'} place"
@@ -388,11 +388,11 @@ def inferred(pairs: Sequence[tuple[Any, Any]]) -> Relation:
     Raises:
         UsageError: if a pair is not a single step, or if pairs are steps of several kinds.
     """
-    found = list(dict.fromkeys(_of(data0, data1) for data0, data1 in pairs))
-    if len(found) > 1:
-        kinds = " and ".join(f"{str(relation)!r}" for relation in found)
+    relations = list(dict.fromkeys(_of(data0, data1) for data0, data1 in pairs))
+    if len(relations) > 1:
+        kinds = " and ".join(f"{str(relation)!r}" for relation in relations)
         raise UsageError(f"no relation is stated, and the pairs are neighbours under {kinds}; {_SAY}, for all of them")
-    return found[0]
+    return relations[0]
 
 
 def as_pairs(given: Sequence[Any]) -> list[tuple[Any, Any]]:
@@ -460,13 +460,13 @@ def _number(value: Any) -> float | None:
 
 
 def _apart(data0: Any, data1: Any) -> str:
-    found = difference(data0, data1)
-    if found is None:
+    apart = difference(data0, data1)
+    if apart is None:
         return "records of the two cannot be compared"
-    if not found.gone and not found.come:
+    if not apart.gone and not apart.come:
         return "both sides hold the same records"
-    order = "" if found.keeps_order else ", and others stand in another order"
-    return f"{len(found.gone)} records are in the first dataset alone, and {len(found.come)} in the second{order}"
+    order = "" if apart.keeps_order else ", and others stand in another order"
+    return f"{len(apart.gone)} records are in the first dataset alone, and {len(apart.come)} in the second{order}"
 
 
 # --- Which records belong to the same person? Each record is a person's only one, unless a column names the person. ---
@@ -518,15 +518,15 @@ class People:
     def together(self, places: Sequence[int], steps: int) -> list[Places]:
         """Return as many people as a group has: those at the places, and then those who follow the first."""
         size = self._dataset.size
-        found: dict[int, Places] = {}
+        groups: dict[int, Places] = {}
         after = ((places[0] + step) % size for step in range(size)) if len(places) else ()
         for place in itertools.chain(places, after):
-            if len(found) == steps:
+            if len(groups) == steps:
                 break
             if self.usable[place]:
                 own = self.of(place)
-                found.setdefault(own[0], own)
-        return list(found.values())
+                groups.setdefault(own[0], own)
+        return list(groups.values())
 
     def sample(self, limit: int, rng: np.random.Generator) -> list[int]:
         """Return the place of each person's first record in a random order, at most ``limit`` of them."""
@@ -570,16 +570,16 @@ def _coded(dataset: Dataset, column: int) -> tuple[np.ndarray[Any, Any], list[An
     values = values.tolist() if isinstance(values, np.ndarray) else list(values)
     typed = len({type(value) for value in values if not is_missing(value)}) > 1
     known: dict[Any, int] = {}
-    found: list[int] = []
+    codes_listed: list[int] = []
     for value in values:
         try:
             key = (type(value), value) if typed else value
-            found.append(-1 if is_missing(value) else known.setdefault(key, len(known)))
+            codes_listed.append(-1 if is_missing(value) else known.setdefault(key, len(known)))
         except TypeError:
             title = dataset.columns[column].title
             what = f"the column {title!r} names a person by a {type(value).__name__}; numbers and texts can"
             raise UsageError(what) from None
-    codes = np.array(found, dtype=np.intp)
+    codes = np.array(codes_listed, dtype=np.intp)
     nobody = np.flatnonzero(codes < 0)
     codes[nobody] = len(known) + np.arange(len(nobody))
     return codes, [key[1] for key in known] if typed else list(known)

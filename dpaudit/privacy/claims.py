@@ -418,8 +418,8 @@ class GaussianDP(Claim):
         with np.errstate(over="ignore", invalid="ignore"):
             log_p = log_ndtr(self.mu / 2 - at / self.mu)
             log_q = at + log_ndtr(-self.mu / 2 - at / self.mu)
-            found = np.exp(log_p) * -np.expm1(np.minimum(0.0, log_q - log_p))
-        return np.asarray(np.where(np.isneginf(log_p), 0.0, found))
+            deltas = np.exp(log_p) * -np.expm1(np.minimum(0.0, log_q - log_p))
+        return np.asarray(np.where(np.isneginf(log_p), 0.0, deltas))
 
     def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
         """Φ⁻¹(p) − Φ⁻¹(q)."""
@@ -523,11 +523,13 @@ class _Bits:
             hit = np.where(self.hit_p > -np.inf, t * (self.hit_p - self.hit_q), 0.0)
             miss = np.where(self.miss_p > -np.inf, t * (self.miss_p - self.miss_q), 0.0)
             # close to order 1 the two terms add up to nearly 1, and their logarithm would be mostly rounding error
-            found = np.asarray(np.log1p(np.exp(self.hit_p) * np.expm1(hit) + np.exp(self.miss_p) * np.expm1(miss)))
+            divergences = np.asarray(
+                np.log1p(np.exp(self.hit_p) * np.expm1(hit) + np.exp(self.miss_p) * np.expm1(miss))
+            )
             is_far = ~(np.maximum(hit, -miss) < 0.5)
-            far = [np.broadcast_to(each, found.shape)[is_far] for each in (self.hit_p + hit, self.miss_p + miss)]
-            found[is_far] = np.logaddexp(*far)
-            return np.asarray(np.fmax(found / t, 0.0))
+            far = [np.broadcast_to(each, divergences.shape)[is_far] for each in (self.hit_p + hit, self.miss_p + miss)]
+            divergences[is_far] = np.logaddexp(*far)
+            return np.asarray(np.fmax(divergences / t, 0.0))
 
 
 class _RenyiRegion(Claim):

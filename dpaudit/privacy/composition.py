@@ -261,11 +261,11 @@ def _from_zcdp(rho: float, delta: float) -> float:
     exponents = np.linspace(-6, 9, 3001)
     for _ in range(3):
         orders = 1 + 10.0**exponents
-        found = _from_renyi(orders, rho * orders, delta)
-        best = int(np.argmin(found))
+        epsilons = _from_renyi(orders, rho * orders, delta)
+        best = int(np.argmin(epsilons))
         below, above = exponents[max(best - 1, 0)], exponents[min(best + 1, len(exponents) - 1)]
         exponents = np.linspace(below, above, 401)
-    return float(found[best])
+    return float(epsilons[best])
 
 
 def _least(holds: Callable[[float], bool]) -> float:
@@ -284,9 +284,9 @@ def _least(holds: Callable[[float], bool]) -> float:
 
 
 def _claims(given: Sequence[Claim | str]) -> list[Claim]:
-    found = [as_claim(claim) for claim in given]
-    claims = [claim for claim in found if claim is not None]
-    if not claims or len(claims) < len(found):
+    claims_read = [as_claim(claim) for claim in given]
+    claims = [claim for claim in claims_read if claim is not None]
+    if not claims or len(claims) < len(claims_read):
         raise UsageError("there must be at least one claim, and None is not one; write PureDP(1) or 'epsilon=1'")
     return claims
 
@@ -356,7 +356,7 @@ def _two_worst(claims: Sequence[Claim]) -> tuple[Claim, Claim | None]:
     values = sorted((claim.value for claim in claims), reverse=True)[:2]
     if isinstance(first, ApproxDP):
         deltas = sorted((claim.delta for claim in claims), reverse=True)
-        found: list[Claim] = [ApproxDP(value, delta) for value, delta in zip(values, deltas, strict=False)]
+        worst: list[Claim] = [ApproxDP(value, delta) for value, delta in zip(values, deltas, strict=False)]
     else:
-        found = [first.with_value(value) for value in values]
-    return found[0], found[1] if len(found) > 1 else None
+        worst = [first.with_value(value) for value in values]
+    return worst[0], worst[1] if len(worst) > 1 else None

@@ -379,9 +379,9 @@ def _unknowns(data: Any) -> list[tuple[str, bool]]:
     if isinstance(data, Unknown):
         return [(data.name, data.is_whole)]
     if type(data) in (list, tuple):
-        return [found for member in data for found in _unknowns(member)]
+        return [unknown for member in data for unknown in _unknowns(member)]
     if type(data) is dict:
-        return [found for member in data.values() for found in _unknowns(member)]
+        return [unknown for member in data.values() for unknown in _unknowns(member)]
     return []
 
 
@@ -414,7 +414,7 @@ def _points(
         if inside is None:
             return []
     centre, depth = inside
-    found = [_rounded(centre, whole, depth)]
+    points = [_rounded(centre, whole, depth)]
     here = centre
     if not equal.any():
         for step in range(_STEPS):
@@ -428,8 +428,8 @@ def _points(
                 break
             here = here + way * (low + (high - low) * rng.uniform(0.02, 0.98))
             if step % 3 == 2:
-                found.append(_rounded(here, whole, float(np.min(rows @ here + sides, initial=widest))))
-    return [dict(zip(variables, map(float, point), strict=True)) for point in found]
+                points.append(_rounded(here, whole, float(np.min(rows @ here + sides, initial=widest))))
+    return [dict(zip(variables, map(float, point), strict=True)) for point in points]
 
 
 def _matrix(
@@ -459,7 +459,7 @@ def _tight(
     sharp = ~equal
     if not count or not sharp.any():
         return equal
-    found = linprog(
+    solution = linprog(
         np.r_[np.zeros(count), -np.ones(many)],
         A_ub=np.c_[-rows, np.eye(many)][sharp],
         b_ub=sides[sharp],
@@ -468,7 +468,7 @@ def _tight(
         bounds=[(-box, box)] * count + [(0, 1)] * many,
         method="highs",
     )
-    return equal | (found.x[count:] <= 0) if found.success and found.x is not None else equal
+    return equal | (solution.x[count:] <= 0) if solution.success and solution.x is not None else equal
 
 
 def _deepest(
@@ -481,7 +481,7 @@ def _deepest(
     if not count:
         return np.zeros(0), depth
     weights: np.ndarray[Any, Any] = np.abs(rows).sum(axis=1, keepdims=True)
-    found = linprog(
+    solution = linprog(
         np.r_[np.zeros(count), -1.0],
         A_ub=np.c_[-rows[sharp], weights[sharp]] if sharp.any() else None,
         b_ub=sides[sharp] if sharp.any() else None,
@@ -490,8 +490,8 @@ def _deepest(
         bounds=[(-box, box)] * count + [(0, depth)],
         method="highs",
     )
-    deepest = found.x
-    if not found.success or deepest is None or not deepest[-1] > 0:
+    deepest = solution.x
+    if not solution.success or deepest is None or not deepest[-1] > 0:
         return None
     return deepest[:-1], float(deepest[-1])
 
@@ -506,6 +506,8 @@ def _tape(leaf: ProgramPath, point: Mapping[str, float]) -> Tape:
     """Return the draws of the program for which the tree's draws are those of a point."""
     made: Tape = []
     for number, draw in enumerate(leaf.draws):
-        found = program_value(draw, point[draw_name(number)])
-        made.append((("pick" if draw.asked[0] == "choice" else draw.asked[0], *map(float, draw.asked[1:])), found))
+        drawn_value = program_value(draw, point[draw_name(number)])
+        made.append(
+            (("pick" if draw.asked[0] == "choice" else draw.asked[0], *map(float, draw.asked[1:])), drawn_value)
+        )
     return made

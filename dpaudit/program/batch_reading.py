@@ -341,11 +341,11 @@ class BatchPath(Noise):
 
     def telling_runs(self) -> list[int]:
         """Return the positions of the runs most likely to reveal a difference: the extremes of each draw."""
-        found = [0]
+        positions = [0]
         for draw, made in self._draws:
             current = self.narrowed(draw.values, made)
-            found += [int(np.argmax(current)), int(np.argmin(current))]
-        return list(dict.fromkeys(found))
+            positions += [int(np.argmax(current)), int(np.argmin(current))]
+        return list(dict.fromkeys(positions))
 
 
 def _tally(outcome: Array) -> tuple[list[Any], list[int]]:

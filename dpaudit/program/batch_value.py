@@ -113,10 +113,10 @@ def _result(path: BatchPath, array: Any, numpy: bool) -> BatchValue:
 
 def _arithmetic(function: Binary) -> Binary:
     def apply(left: Any, right: Any) -> Any:
-        found = _operands(left, right)
-        if found is None:
+        operands = _operands(left, right)
+        if operands is None:
             return NotImplemented
-        path, a, b, numpy = found
+        path, a, b, numpy = operands
         if not numpy:
             a, b = _plain(path, a), _plain(path, b)
             if _whole_number(a) and _whole_number(b):
@@ -140,10 +140,10 @@ def _ensure_plus(path: BatchPath) -> None:
 
 def _division(function: Binary) -> Binary:
     def apply(left: Any, right: Any) -> Any:
-        found = _operands(left, right)
-        if found is None:
+        operands = _operands(left, right)
+        if operands is None:
             return NotImplemented
-        path, a, b, numpy = found
+        path, a, b, numpy = operands
         if not numpy:
             if bool(right == 0):  # a branch, if the divisor is noisy
                 function(_first(left), _first(right))  # raises what plain numbers raise
@@ -151,9 +151,11 @@ def _division(function: Binary) -> Binary:
             if _whole_number(a) and _whole_number(b) and max(_size(a), _size(b)) > _EXACT:
                 path.leave("a division of integers above 2^53")
         with np.errstate(all="ignore"):
-            found = function(a, b)
+            operands = function(a, b)
         return (
-            tuple(_result(path, part, numpy) for part in found) if function is divmod else _result(path, found, numpy)
+            tuple(_result(path, part, numpy) for part in operands)
+            if function is divmod
+            else _result(path, operands, numpy)
         )
 
     return apply
@@ -161,10 +163,10 @@ def _division(function: Binary) -> Binary:
 
 def _comparison(function: Binary) -> Binary:
     def apply(left: Any, right: Any) -> Any:
-        found = _operands(left, right)
-        if found is None:
+        operands = _operands(left, right)
+        if operands is None:
             return NotImplemented
-        path, a, b, numpy = found
+        path, a, b, numpy = operands
         if not numpy and _whole_number(a) != _whole_number(b) and _size(a if _whole_number(a) else b) > _EXACT:
             path.leave("a comparison of a float with an integer above 2^53")
         if type(a) is int or type(b) is int:  # NumPy cannot compare a truth value with a large integer
@@ -177,10 +179,10 @@ def _comparison(function: Binary) -> Binary:
 
 def _logic(function: Binary) -> Binary:
     def apply(left: Any, right: Any) -> Any:
-        found = _operands(left, right)
-        if found is None:
+        operands = _operands(left, right)
+        if operands is None:
             return NotImplemented
-        path, a, b, numpy = found
+        path, a, b, numpy = operands
         if not numpy:
             if not (_whole_number(a) and _whole_number(b)):
                 return _each(path, function, left, right)
@@ -194,12 +196,12 @@ def _logic(function: Binary) -> Binary:
 
 def _run_by_run(function: Binary) -> Binary:
     def apply(left: Any, right: Any) -> Any:
-        found = _operands(left, right)
-        if found is None:
+        operands = _operands(left, right)
+        if operands is None:
             return NotImplemented
-        if found[3]:
-            found[0].leave(f"{function.__name__} of a NumPy number")
-        return _each(found[0], function, left, right)
+        if operands[3]:
+            operands[0].leave(f"{function.__name__} of a NumPy number")
+        return _each(operands[0], function, left, right)
 
     return apply
 
@@ -211,15 +213,15 @@ def _each(path: BatchPath, function: Callable[..., Any], *values: Any) -> BatchV
     outcomes[:] = list(map(partial(_attempt, function), *columns))
     results = BatchValue(path, outcomes)
     failed = path.decide(np.fromiter(map(_exception_code, outcomes), dtype=np.int64, count=len(outcomes)))
-    found = entries(results).tolist()
+    results_listed = entries(results).tolist()
     if failed:
-        raise found[0]
-    kinds = set(map(type, found))
+        raise results_listed[0]
+    kinds = set(map(type, results_listed))
     if len(kinds) > 1 or not kinds <= {bool, int, float}:
         path.leave(f"{function.__name__} with results of several types")
-    if kinds == {int} and max(map(abs, found)) >= INTEGER_LIMIT:
+    if kinds == {int} and max(map(abs, results_listed)) >= INTEGER_LIMIT:
         path.leave("an integer above 2^62")
-    return BatchValue(path, np.array(found, dtype={bool: bool, int: np.int64, float: np.float64}[kinds.pop()]))
+    return BatchValue(path, np.array(results_listed, dtype={bool: bool, int: np.int64, float: np.float64}[kinds.pop()]))
 
 
 def _attempt(function: Callable[..., Any], *values: Any) -> Any:
@@ -396,11 +398,11 @@ class BatchValue:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         # comparisons pass a NumPy scalar on as a zero-dimensional array
         scalars = [value[()] if isinstance(value, np.ndarray) and not value.ndim else value for value in inputs]
-        found = [_operands(value, self) for value in scalars]
-        if ufunc.__name__ not in _UFUNCS or method != "__call__" or options or None in found:
+        each_operands = [_operands(value, self) for value in scalars]
+        if ufunc.__name__ not in _UFUNCS or method != "__call__" or options or None in each_operands:
             self._path.leave(f"numpy.{ufunc.__name__} of a noisy value")
         with np.errstate(all="ignore"):
-            return _result(self._path, ufunc(*(operands[1] for operands in found if operands)), numpy=True)
+            return _result(self._path, ufunc(*(operands[1] for operands in each_operands if operands)), numpy=True)
 
     def __copy__(self) -> BatchValue:
         return self

@@ -133,7 +133,7 @@ def _description(step: Callable[..., Any]) -> str:
 def _signature(fold: Fold) -> inspect.Signature | None:
     """Return the signature of a fold, with the parameters of its functions by name; None if they cannot be read."""
     data, noise, anything = list(inspect.signature(Fold.__call__).parameters.values())[1:]
-    found: dict[str, inspect.Parameter] = {}
+    parameters: dict[str, inspect.Parameter] = {}
     open_ended = True
     for function, before in ((fold.step, 3), (fold.init, 1)):
         if not callable(function):
@@ -146,7 +146,7 @@ def _signature(fold: Fold) -> inspect.Signature | None:
         for each in listed:
             if each.kind in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL):
                 continue
-            known = found.setdefault(each.name, each.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            known = parameters.setdefault(each.name, each.replace(kind=inspect.Parameter.KEYWORD_ONLY))
             if known.default is not each.default and known.default != each.default:
                 raise UsageError(f"the parameter {each.name} of a fold has other defaults in its step and in its init")
-    return inspect.Signature([data, noise, *found.values(), *([anything] if open_ended else [])])
+    return inspect.Signature([data, noise, *parameters.values(), *([anything] if open_ended else [])])

@@ -147,10 +147,10 @@ def _truncated_laplace(rng: np.random.Generator, size: int, scale: Any, bound: A
 def pick(rng: np.random.Generator, size: int, weights: Sequence[float]) -> Draws:
     """Draw indices with probability proportional to weights."""
     cumulative = np.cumsum(np.asarray(weights, dtype=np.float64))
-    found = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+    indices = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
     # rounding may lead past the end, or to a trailing option of weight zero
     last = int(np.max(np.flatnonzero(np.asarray(weights) > 0)))
-    return np.asarray(np.minimum(found, last))
+    return np.asarray(np.minimum(indices, last))
 
 
 # --- Densities, and quantiles ---

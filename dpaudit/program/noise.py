@@ -91,10 +91,10 @@ class Noise(ABC):
     def _draw_many(self, method: str, size: Any, *arguments: Any) -> Any:
         """Draw an array of the given shape, each entry by itself."""
         shape = shape_of_size(size)
-        found = np.empty(math.prod(shape), dtype=object)
-        for place in range(len(found)):
-            found[place] = self._draw(method, *arguments)
-        return self._as_array(found).reshape(shape)
+        draws = np.empty(math.prod(shape), dtype=object)
+        for place in range(len(draws)):
+            draws[place] = self._draw(method, *arguments)
+        return self._as_array(draws).reshape(shape)
 
     def _as_array(self, draws: Any) -> Any:
         """Return an array of draws as this reading computes with it."""
@@ -222,11 +222,11 @@ class Noise(ABC):
         return state
 
 
-def numbers_of(found: Any, shape: tuple[int, ...] | None) -> Any:
+def numbers_of(value: Any, shape: tuple[int, ...] | None) -> Any:
     """Return what a function gave as the numbers that were asked for: a float, or an array of floats."""
     if shape is None:
-        return found
-    numbers = np.array(found, dtype=np.float64)
+        return value
+    numbers = np.array(value, dtype=np.float64)
     if numbers.shape != shape_of_size(shape):
         raise ValueError(f"noise.post: numbers of the shape {numbers.shape}, where {shape} was said")
     return numbers if numbers.shape else float(numbers)

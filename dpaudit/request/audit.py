@@ -67,8 +67,8 @@ def default_of(kind: type[Any], name: str) -> Any:
 
 def recorded(kind: type[Any], evidence: Evidence) -> dict[str, Any]:
     """Return the options that evidence was requested with, as far as they can be read from it directly."""
-    found = {name: each.recorded for name, each in options_of(kind).items()}
-    return {name: read(evidence) for name, read in found.items() if read is not None}
+    readers = {name: each.recorded for name, each in options_of(kind).items()}
+    return {name: read(evidence) for name, read in readers.items() if read is not None}
 
 
 def taking(kind: type[Any]) -> Callable[[Function], Function]:

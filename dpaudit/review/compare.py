@@ -150,12 +150,12 @@ def _measured(evidence: Evidence) -> list[Bound]:
     """
     if evidence.verdict is Verdict.INVALID:
         return []
-    found, looked = [], False
+    bounds, looked = [], False
     for attempt in evidence.attempts:
         again, looked = looked and attempt.name == COUNTEREXAMPLE, looked or attempt.name == COUNTEREXAMPLE
         if not again and _is_countable(attempt.bound):
-            found.append(attempt.bound)
-    return found
+            bounds.append(attempt.bound)
+    return bounds
 
 
 def _is_countable(bound: Bound) -> bool:
@@ -273,7 +273,7 @@ def changes(before: Evidence, now: Evidence, comparison: LossComparison) -> list
     """Return all changes between two records: the worst first, improvements last."""
     if before.id == now.id:
         return []
-    found = [
+    changes_seen = [
         *_verdict(before, now),
         *_loss(comparison),
         *_claim(before, now),
@@ -283,16 +283,16 @@ def changes(before: Evidence, now: Evidence, comparison: LossComparison) -> list
         *_power(before, now),
         *_code(before, now),
     ]
-    return sorted(found, key=lambda change: change.better)
+    return sorted(changes_seen, key=lambda change: change.better)
 
 
 def heading(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
     """Return the worst of all changes as a short heading."""
     if before.id == now.id:
         return "The same evidence"
-    found = changes(before, now, comparison)
-    if found:
-        return found[0].title
+    listed = changes(before, now, comparison)
+    if listed:
+        return listed[0].title
     return "Not comparable" if comparison.change == "not comparable" else NO_CHANGE
 
 
@@ -323,20 +323,20 @@ def _loss(comparison: LossComparison) -> Iterator[Change]:
 
 
 def _beside(before: Evidence, now: Evidence) -> Iterator[Change]:
-    old, new = ({found.label: found for found in view(one).beside} for one in (before, now))
-    for label, found in new.items():
-        if found.is_urgent and not (label in old and old[label].is_urgent):
+    old, new = ({row.label: row for row in view(one).beside} for one in (before, now))
+    for label, row in new.items():
+        if row.is_urgent and not (label in old and old[label].is_urgent):
             yield Change(
-                f"{found.name}: found beside the verdict", f"Found beside the verdict now ({label}): {found.line}."
+                f"{row.name}: found beside the verdict", f"Found beside the verdict now ({label}): {row.line}."
             )
-    for label, found in old.items():
-        if found.is_urgent and label not in new:
-            text = f"What was found beside the verdict ({label}: {found.line}) was not looked for again."
-            yield Change(f"{found.name}: not looked at again", text)
-        elif found.is_urgent and not new[label].is_urgent:
-            yield Change(f"{found.name}: no longer found", f"No longer found beside the verdict: {label}.", True)
+    for label, row in old.items():
+        if row.is_urgent and label not in new:
+            text = f"What was found beside the verdict ({label}: {row.line}) was not looked for again."
+            yield Change(f"{row.name}: not looked at again", text)
+        elif row.is_urgent and not new[label].is_urgent:
+            yield Change(f"{row.name}: no longer found", f"No longer found beside the verdict: {label}.", True)
         elif label not in new:
-            yield Change(f"{found.name}: not looked at any more", f"Not looked at any more: {label}.")
+            yield Change(f"{row.name}: not looked at any more", f"Not looked at any more: {label}.")
 
 
 def _bounds(before: Evidence, now: Evidence) -> Iterator[Change]:
@@ -522,8 +522,8 @@ def interval_text(loss: EventLoss) -> str:
 
 def compare_text(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
     """Return the comparison as text for a terminal."""
-    found = changes(before, now, comparison)
-    changed = [f"{'Better' if change.better else 'Changed'}: {change.sentence}" for change in found]
+    listed = changes(before, now, comparison)
+    changed = [f"{'Better' if change.better else 'Changed'}: {change.sentence}" for change in listed]
     said = [
         f"{heading(before, now, comparison)}.",
         *changed,

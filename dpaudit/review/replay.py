@@ -80,8 +80,8 @@ def differences(before: Evidence, after: Evidence, renamed: Mapping[str, str]) -
         del old["sensitivity"]
         for record in (old, new):
             record.pop("accuracy", None)  # errors against another exact answer
-    found = _unlike("", old, new)
-    yield from sorted(found, key=lambda each: _ORDER.get(re.split(r"[.\[]", each.member)[0], 1))
+    unlike = _unlike("", old, new)
+    yield from sorted(unlike, key=lambda each: _ORDER.get(re.split(r"[.\[]", each.member)[0], 1))
 
 
 def _query_unknown(before: Evidence, after: Evidence) -> bool:
@@ -121,7 +121,7 @@ def _text(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def reasons(before: Evidence, after: Evidence, found: Sequence[ReplayDifference]) -> Iterator[str]:
+def reasons(before: Evidence, after: Evidence, unlike: Sequence[ReplayDifference]) -> Iterator[str]:
     """Yield possible causes, as far as the evidence shows them."""
     explained = False
     for name in dict.fromkeys([*before.versions, *after.versions]):
@@ -135,9 +135,9 @@ def reasons(before: Evidence, after: Evidence, found: Sequence[ReplayDifference]
         yield f"now the evidence says more: {', '.join(more)}"
     if _query_unknown(before, after):
         yield "the query was given beside the mechanism, so that its sensitivity was not searched again"
-    if not found:
+    if not unlike:
         return
-    members = {each.member for each in found}
+    members = {each.member for each in unlike}
     if "target.digest" in members:
         explained = True
         yield CHANGED
@@ -201,11 +201,11 @@ def counted_again(
         )
     )
     counted = [each for each in before.attempts if each.bound.counts is not None and each.bound.event is not None]
-    found = [_measured(question, each) for each in counted]
-    tests = sum(len(_tables(old.bound.counts, new)) for old, new in zip(counted, found, strict=True))
+    counted_now = [_measured(question, each) for each in counted]
+    tests = sum(len(_tables(old.bound.counts, new)) for old, new in zip(counted, counted_now, strict=True))
     return tuple(
         _recount(question, number, old, new, tests)
-        for number, (old, new) in enumerate(zip(counted, found, strict=True))
+        for number, (old, new) in enumerate(zip(counted, counted_now, strict=True))
     )
 
 
@@ -365,11 +365,11 @@ def replay(
         after = msgspec.structs.replace(after, target=named)
     own, like = mechanism.digest, mechanism.digest_like(before.target.digest)
     older = own is not None and like is not None and own != like
-    found = tuple(differences(before, after, {str(own): str(like)} if older else {}))
-    why = list(reasons(before, after, found))
+    unlike = tuple(differences(before, after, {str(own): str(like)} if older else {}))
+    why = list(reasons(before, after, unlike))
     if older:
         why.append("its digest covers the function's own source alone; today's covers all that it reaches")
-    return Replay(before, after, found, (), tuple(why))
+    return Replay(before, after, unlike, (), tuple(why))
 
 
 # --- what the evidence says of the question ---------------------------------------------------------------
@@ -403,28 +403,30 @@ def _mechanism(evidence: Evidence, target: str | Mechanism | Callable[..., Any] 
 
 def _recorded(kind: type[Request], evidence: Evidence) -> dict[str, Any]:
     """Return what evidence records of a request, with the tables that it names."""
-    found = recorded(kind, evidence)
-    return {**found, "parameters": with_tables(found["parameters"])}
+    options = recorded(kind, evidence)
+    return {**options, "parameters": with_tables(options["parameters"])}
 
 
 def _of_audit(evidence: Evidence, pairs: list[tuple[Any, Any]] | None) -> dict[str, Any]:
     """Return the options of `audit` from the evidence; ``pairs`` is None for the mechanism's own."""
-    found: dict[str, Any] = {**_recorded(AuditRequest, evidence), "pairs": pairs}
+    options: dict[str, Any] = {**_recorded(AuditRequest, evidence), "pairs": pairs}
     if evidence.search is not None and evidence.reproducible:
-        found["domain"] = None if evidence.search.domain is None else read_kept(evidence.search.domain)
+        options["domain"] = None if evidence.search.domain is None else read_kept(evidence.search.domain)
     else:  # the pair that was found
-        found |= {"search": False, "beyond_domain": False}
-    return found
+        options |= {"search": False, "beyond_domain": False}
+    return options
 
 
 def _of_trace(evidence: Evidence, pairs: Sequence[tuple[Any, Any]] | None, data: Any) -> dict[str, Any]:
     """Return the options for `trace` that the evidence records."""
-    found = evidence.trace
-    assert found is not None
+    recorded_trace = evidence.trace
+    assert recorded_trace is not None
     given, space = (
-        _searched(evidence, pairs, data) if found.source in ("data", "domain") else (_pairs(evidence, pairs), None)
+        _searched(evidence, pairs, data)
+        if recorded_trace.source in ("data", "domain")
+        else (_pairs(evidence, pairs), None)
     )
-    domain = None if found.domain is None else read_kept(found.domain)
+    domain = None if recorded_trace.domain is None else read_kept(recorded_trace.domain)
     return {
         **_recorded(TraceRequest, evidence), "pairs": given, "data": space, "domain": domain, "time_budget": None,
     }  # fmt: skip
@@ -510,8 +512,8 @@ def _accounted_again(before: Evidence, accounting: further_records.Accounting) -
         recorded_by=accounting.recorded_by,
     )
     after = carry_out(AccountRequest(plan, alone=not accounting.others))
-    found = tuple(differences(before, after, {}))
-    return Replay(before, after, found, (), tuple(reasons(before, after, found)))
+    unlike = tuple(differences(before, after, {}))
+    return Replay(before, after, unlike, (), tuple(reasons(before, after, unlike)))
 
 
 # --- randomness of its own --------------------------------------------------------------------------------

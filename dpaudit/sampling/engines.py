@@ -307,8 +307,8 @@ class Joblib(Engine):
         tasks = (
             delayed(answer)(expected_of(experiment), packed(work, experiment, block)) for experiment, block in parts
         )
-        for found in Parallel(n_jobs=asked, return_as="generator" if streams else "list")(tasks):
-            yield opened(found)
+        for result in Parallel(n_jobs=asked, return_as="generator" if streams else "list")(tasks):
+            yield opened(result)
 
 
 # --- How are blocks carried out by the workers of a Dask cluster? ---
@@ -372,8 +372,8 @@ class Dask(Remote):
         alone: float | None = None
         while True:
             try:
-                found: Answer = submitted.result(timeout=_LOOK)
-                return found
+                result: Answer = submitted.result(timeout=_LOOK)
+                return result
             except TimeoutError:
                 if submitted.client.status not in ("running", "connecting"):
                     gone("the Dask scheduler", submitted.client.status)
@@ -459,8 +459,8 @@ class Ray(Remote):
         from ray import exceptions
 
         try:
-            found: Answer = ray.get(submitted)
-            return found
+            result: Answer = ray.get(submitted)
+            return result
         except (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError) as error:
             why = "OutOfMemoryError" if isinstance(error, exceptions.OutOfMemoryError) else "WorkerCrashedError"
             raise InvalidRunsError(LOST.format(count=ATTEMPTS, why=why)) from None
@@ -515,8 +515,8 @@ class Batch(Engine):
         ended = 0
         try:
             for job, bundle in zip(jobs, bundles, strict=True):
-                for found in self._result(job, bundle):
-                    yield opened(found)
+                for result in self._result(job, bundle):
+                    yield opened(result)
                 ended += 1
         finally:
             for job in jobs[ended:]:
@@ -542,8 +542,8 @@ class Batch(Engine):
             if attempt:
                 job = self._executor.submit(answers, bundle)
             try:
-                found: list[Answer] = job.result()
-                return found
+                bundle_answers: list[Answer] = job.result()
+                return bundle_answers
             except FailedJobError as error:
                 raise UsageError(
                     f"a job cannot take part: {_last_line(str(error))}; install this dpaudit where jobs run"

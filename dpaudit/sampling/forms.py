@@ -58,10 +58,10 @@ def read_text(text: str) -> tuple[str, list[float]]:
     start, rest = text[:_MOST_LETTERS], text[_MOST_LETTERS:]
     pieces, numbers, done = [], [], 0
     for match in _NUMERAL.finditer(start):
-        found = _numeral(match[0])
-        if found is not None:
-            pieces += [_escaped(start[done : match.start()]), found[0]]
-            numbers.append(found[1])
+        numeral = _numeral(match[0])
+        if numeral is not None:
+            pieces += [_escaped(start[done : match.start()]), numeral[0]]
+            numbers.append(numeral[1])
             done = match.end()
     pieces.append(_escaped(start[done:]))
     if rest:
@@ -309,9 +309,9 @@ class _Reader:
             return f"{name} {'-' * sign}{exponent}{''.join(map(str, digits))}"
         if abs(exponent) > 400 or len(digits) > 400:
             return f"{name} {Decimal.__repr__(value)}"
-        found = Fraction(*Decimal.as_integer_ratio(value))
-        zero = sign and not found
-        form = f"{name} " * self.types + self._number(-0.0, "float") if zero else self._exactly(found, name)
+        exact = Fraction(*Decimal.as_integer_ratio(value))
+        zero = sign and not exact
+        form = f"{name} " * self.types + self._number(-0.0, "float") if zero else self._exactly(exact, name)
         if self.types:
             self.columns.append(float(exponent))  # 1.0 and 1.00 are different texts
         return form
@@ -357,10 +357,10 @@ class _Reader:
     def _mapping(self, output: Any, kind: type) -> str:
         base: Any = next((base for base in (collections.OrderedDict, dict) if issubclass(kind, base)), None)
         items = output.items() if base is None else base.items(output)
-        found = list(itertools.islice(items, _MOST_MEMBERS + 1))
-        if len(found) > _MOST_MEMBERS:
+        members = list(itertools.islice(items, _MOST_MEMBERS + 1))
+        if len(members) > _MOST_MEMBERS:
             raise _incomparable(output, f"it has more than {_MOST_MEMBERS:,} members")
-        return self._keyed((self.label(key), value) for key, value in found)
+        return self._keyed((self.label(key), value) for key, value in members)
 
     def _array(self, output: Any) -> str:
         if type(output) is np.ma.MaskedArray:  # what is masked is still there

@@ -224,10 +224,10 @@ class _Collector:
         self._single: dict[str, tuple[list[int], list[list[float]]]] = {}
 
     def add_one(self, run: int, output: Any) -> None:
-        found = output if type(output) is OutputSnapshot else OutputSnapshot(output)
-        runs, rows = self._single.setdefault(found.form, ([], []))
+        snapshot = output if type(output) is OutputSnapshot else OutputSnapshot(output)
+        runs, rows = self._single.setdefault(snapshot.form, ([], []))
         runs.append(run)
-        rows.append(found.numbers)
+        rows.append(snapshot.numbers)
 
     def add_many(self, runs: np.ndarray[Any, Any], form: str, rows: Floats) -> None:
         if len(runs):
@@ -237,21 +237,21 @@ class _Collector:
         """Return everything in the order of the runs, with the forms in the order of their first run."""
         for form, (single, rows) in self._single.items():
             self.add_many(np.asarray(single), form, np.asarray(rows, dtype=np.float64).reshape(len(single), -1))
-        found = []
+        by_form = []
         for form, parts in self._parts.items():
             if len(parts) == 1 and np.all(np.diff(parts[0][0]) > 0):  # in order already
-                found.append((form, *parts[0]))
+                by_form.append((form, *parts[0]))
                 continue
             where = np.concatenate([runs for runs, _ in parts])
             order = np.argsort(where, kind="stable")
-            found.append((form, where[order], np.concatenate([numbers for _, numbers in parts])[order]))
-        found.sort(key=lambda item: int(item[1][0]))
+            by_form.append((form, where[order], np.concatenate([numbers for _, numbers in parts])[order]))
+        by_form.sort(key=lambda item: int(item[1][0]))
         codes = np.full(size, -1, dtype=np.int32)
-        for code, (_, where, _) in enumerate(found):
+        for code, (_, where, _) in enumerate(by_form):
             codes[where] = code
         if size and codes.min() < 0:
             raise RuntimeError("runs were lost between the program and its outputs")
-        return Outputs(tuple(form for form, _, _ in found), codes, tuple(numbers for _, _, numbers in found))
+        return Outputs(tuple(form for form, _, _ in by_form), codes, tuple(numbers for _, _, numbers in by_form))
 
 
 def from_list(outputs: Sequence[Any]) -> Outputs:

@@ -98,7 +98,7 @@ def _state_in(value: Any, seen: set[int]) -> str | None:
 
 
 def _first(values: Any, seen: set[int]) -> str | None:
-    return next((found for value in values if (found := _state_in(value, seen)) is not None), None)
+    return next((state for value in values if (state := _state_in(value, seen)) is not None), None)
 
 
 def _named(value: Any) -> str:
@@ -110,10 +110,10 @@ def _is_found(value: Any) -> bool:
     module = sys.modules.get(value.__module__ or "")
     if module is None or value.__module__ == "__main__":
         return False
-    found: Any = module
+    target: Any = module
     for part in value.__qualname__.split("."):
-        found = getattr(found, part, None)
-    return found is value
+        target = getattr(target, part, None)
+    return target is value
 
 
 def _around(function: FunctionType) -> Iterator[Any]:
@@ -327,18 +327,18 @@ def _kept(
 
     def unfinished() -> Iterator[tuple[Experiment, RunBlock]]:
         for experiment, block in parts:
-            found = checkpoint.find(experiment, block, reduce)
-            waiting.append((experiment, found))
-            if found is None:
+            stored = checkpoint.find(experiment, block, reduce)
+            waiting.append((experiment, stored))
+            if stored is None:
                 yield experiment, block
 
     def restored() -> Iterator[BlockResult[Result]]:
         while waiting and waiting[0][1] is not None:
-            found = waiting.popleft()[1]
-            assert found is not None
+            stored = waiting.popleft()[1]
+            assert stored is not None
             session.restored = True
-            session.repeated += found.block.size
-            yield found
+            session.repeated += stored.block.size
+            yield stored
 
     parts = iter(parts)
     for experiment, block in parts:  # yield stored blocks at the start without waiting for a fresh one

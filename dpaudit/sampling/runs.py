@@ -117,11 +117,11 @@ Call = Callable[[], Any]
 
 def observed(asked: str | Iterable[str]) -> tuple[str, ...]:
     """Return what is to be observed besides the output, each once; raises `UsageError` for anything unknown."""
-    found = tuple(dict.fromkeys((asked,) if isinstance(asked, str) else asked))
-    for name in found:
+    names = tuple(dict.fromkeys((asked,) if isinstance(asked, str) else asked))
+    for name in names:
         if name not in OBSERVABLE:
             raise UsageError(f"what can be observed beside the output is {', '.join(OBSERVABLE)}, not {name!r:.40}")
-    return found
+    return names
 
 
 def timed_runs(
@@ -324,8 +324,8 @@ def _one_run(
 def _called(calls: Sequence[Callable[[], Any]], order: Iterable[int], mechanism: Mechanism) -> tuple[list[Any], ...]:
     """Make one run after another, and return the outputs of each call; an exception is an output."""
     sampler, outer = mechanism.shape is Shape.SAMPLER, sys.exception()
-    found: tuple[list[Any], ...] = tuple([] for _ in calls)
-    pairs = [(call, outputs.append) for call, outputs in zip(calls, found, strict=True)]
+    returned: tuple[list[Any], ...] = tuple([] for _ in calls)
+    pairs = [(call, outputs.append) for call, outputs in zip(calls, returned, strict=True)]
     for place in order:
         call, append = pairs[place]
         try:
@@ -336,7 +336,7 @@ def _called(calls: Sequence[Callable[[], Any]], order: Iterable[int], mechanism:
         if sampler:
             output = only(output)
         append(output if type(output) in FIXED else taken(output))
-    return found
+    return returned
 
 
 def _sampled(

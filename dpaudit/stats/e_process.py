@@ -238,12 +238,12 @@ class GradedProcess:
 
     def open(self, past: Bins) -> None:
         """Begin an epoch with the counts of earlier runs in its bins."""
-        found = bets(past, self._claimed)
-        priced = [x / fair_price(x, self._values)[:, None, None] for x in found]
+        bets_of = bets(past, self._claimed)
+        priced = [x / fair_price(x, self._values)[:, None, None] for x in bets_of]
         self._pays = np.log(_HELD + (1 - _HELD) * np.stack(priced, axis=1))  # (values, models, 2, bins)
         if self._wealth is None:
-            self._wealth = np.full((len(self._values), len(found)), -math.log(len(found)))
-        even = np.logaddexp.reduce(self._wealth, axis=1, keepdims=True) - math.log(len(found))
+            self._wealth = np.full((len(self._values), len(bets_of)), -math.log(len(bets_of)))
+        even = np.logaddexp.reduce(self._wealth, axis=1, keepdims=True) - math.log(len(bets_of))
         self._start = np.logaddexp(math.log(_MOVED) + even, math.log1p(-_MOVED) + self._wealth)
 
     def watch(self, own: Integers) -> Floats:
@@ -516,17 +516,17 @@ def sequential_bound(epochs: Sequence[Epoch], pairs: int, claim: Claim, error: f
     claimed, enough = just_above(claim).value, -math.log(error)
     against_claim = log_wealth(epochs, pairs, claim, claimed)
     surely = against_claim >= enough + math.log(2)  # smaller values are rejected whatever their own wealth is
-    found = 0.0
+    largest = 0.0
     ascending = (value for value in _values(claim) if not (surely and value < claimed))
     while values := tuple(islice(ascending, _AT_ONCE)):
         own = _log_wealths(epochs, pairs, claim, values)
         own = np.where(np.array(values) < claimed, np.logaddexp(own, against_claim) - math.log(2), own)
         kept = np.flatnonzero(~(own >= enough))
         rejected = values[: kept[0]] if len(kept) else values
-        found = rejected[-1] if rejected else found
+        largest = rejected[-1] if rejected else largest
         if len(kept):
             break
-    return found
+    return largest
 
 
 def _values(claim: Claim) -> Iterator[float]:
@@ -567,12 +567,12 @@ def foresee_sequential(epochs: Sequence[Epoch], runs: int, pairs: int, claim: Cl
     ahead = runs // pairs // 2
     graded = any(stake.own.bins is not None for epoch in epochs for stake in epoch.stakes)
     share = _CARRIED * ((1 - _GRADED) if graded else 1.0) / pairs
-    found = []
+    smallest = []
     for pair in range(pairs):
         stakes = [stake for stake in last[pair].stakes if stake.own.bins is None] if pair in last else []
         each = [_least_refuted(stake, (k, len(stakes)), ahead, share, claim, error) for k, stake in enumerate(stakes)]
-        found.append(min(each, default=math.inf))
-    worst = max(found)
+        smallest.append(min(each, default=math.inf))
+    worst = max(smallest)
     if claim.delta > 0 and not sequential_bound(epochs, pairs, claim, error) >= claim.value / 2:
         gaussian = detectable_gaussian(claim, ahead, error * share * float(_PRIOR.min() / _PRIOR.sum()))
         if gaussian > worst:

@@ -259,13 +259,13 @@ class CountedEvent:
         if self.kept <= 0:
             return math.inf
         runs = self.runs[0] if self.two_sided else sum(self.runs)
-        found = least_runs(lambda ahead: self.margin(value, ahead / runs), value - self.claim.value, runs)
-        if self.method.by_guesses and found * self.kept < _FEW:
+        needed = least_runs(lambda ahead: self.margin(value, ahead / runs), value - self.claim.value, runs)
+        if self.method.by_guesses and needed * self.kept < _FEW:
             # one more guess can lower the power: find the number from which on it is always large enough
-            tried = range(math.ceil(found * self.kept), math.ceil(1.3 * found * self.kept) + 1)
+            tried = range(math.ceil(needed * self.kept), math.ceil(1.3 * needed * self.kept) + 1)
             poor = [guesses for guesses in tried if self.margin(value, guesses / self.kept / runs) <= 0]
-            found = max([found, *((guesses + 1) / self.kept for guesses in poor)])
-        return found
+            needed = max([needed, *((guesses + 1) / self.kept for guesses in poor)])
+        return needed
 
     def spread(self, value: float) -> float:
         """The standard deviation of the event's estimated loss at ``value`` (delta method)."""
@@ -355,12 +355,12 @@ def least_runs(margin: Callable[[float], float], gap: float, start: float) -> fl
     """
     low, high, runs = 1.0, math.inf, float(start)
     while high > 1.01 * low:
-        found = margin(runs)
-        low, high = (low, runs) if found > 0 else (runs, high)
+        at_start = margin(runs)
+        low, high = (low, runs) if at_start > 0 else (runs, high)
         if low > MOST_RUNS:
             return math.inf
-        root = runs * (min(max(gap - found, 0.03 * gap), 30 * gap) / gap) ** 2
-        for tried in (1.004 * root, 0.996 * root) if found else ():  # found is 0 if nothing is shown at a claim of 0
+        root = runs * (min(max(gap - at_start, 0.03 * gap), 30 * gap) / gap) ** 2
+        for tried in (1.004 * root, 0.996 * root) if at_start else ():  # found is 0 if nothing is shown at a claim of 0
             runs = tried
             if low < tried < high and not low / 1.001 < tried < low * 1.001:
                 break

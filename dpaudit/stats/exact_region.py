@@ -154,23 +154,23 @@ class _Chance:
         self.ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
         limits, of = most[k], m[k]
         if of[0] == of[-1]:  # one law for all k, which is summed
-            found = _at_most(int(of[0]), q, int(limits.max(initial=0)))[:, limits.clip(0)]
-            self.others = np.where(limits < 0, 0.0, np.where(limits >= of, 1.0, found))
+            at_most = _at_most(int(of[0]), q, int(limits.max(initial=0)))[:, limits.clip(0)]
+            self.others = np.where(limits < 0, 0.0, np.where(limits >= of, 1.0, at_most))
             return
         # neighbouring k often have the same limit, which is computed once
         (limits, of), place = np.unique(np.stack([limits, of]), axis=1, return_inverse=True)
-        found = betaincc(np.maximum(limits + 1, 1), np.maximum(of - limits, 1), q[:, None])
-        self.others = np.where(limits < 0, 0.0, np.where(limits >= of, 1.0, found))[:, place.reshape(-1)]
+        at_most = betaincc(np.maximum(limits + 1, 1), np.maximum(of - limits, 1), q[:, None])
+        self.others = np.where(limits < 0, 0.0, np.where(limits >= of, 1.0, at_most))[:, place.reshape(-1)]
 
     def __call__(self, p: Floats) -> Floats:
         log_p, log_rest = np.log(p)[:, None], np.log1p(-p)[:, None]
         mass = np.exp(self.ways + self.k * log_p + (self.n - self.k) * log_rest)
-        found = np.einsum("jk,jk->j", mass, self.others)
+        probabilities = np.einsum("jk,jk->j", mass, self.others)
         if self.first > 0:
-            found += betaincc(self.first, self.n - self.first + 1, p) * self.others[:, 0]
+            probabilities += betaincc(self.first, self.n - self.first + 1, p) * self.others[:, 0]
         if self.last < self.n:
-            found += betainc(self.last + 1, self.n - self.last, p)
-        return np.asarray(found)
+            probabilities += betainc(self.last + 1, self.n - self.last, p)
+        return np.asarray(probabilities)
 
 
 def _at_most(m: int, q: Floats, last: int) -> Floats:
@@ -189,5 +189,5 @@ class EnumeratedJoint(Joint):
 
     def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
         """Return the smallest value that some point of the region allows; arguments as for `EventBound.lower`."""
-        found = enumerated_region(*of_one_side(counts), claim=claim, weight=single(weight), error=error)
-        return float(found.least(claim.least))
+        region = enumerated_region(*of_one_side(counts), claim=claim, weight=single(weight), error=error)
+        return float(region.least(claim.least))

@@ -103,8 +103,8 @@ def guess_bound_given_sides(right: ArrayLike, guesses0: ArrayLike, guesses1: Arr
     excess = 4 * mean - 2 * total
     with np.errstate(invalid="ignore", divide="ignore"):
         t = (excess + np.sqrt(excess**2 - 4 * apart**2)) / (2 * reach)
-        found = np.log1p(t) - np.log1p(-t)
-    return np.asarray(np.where((excess > 0) & (excess >= 2 * apart), np.maximum(found, 0.0), 0.0))
+        logits = np.log1p(t) - np.log1p(-t)
+    return np.asarray(np.where((excess > 0) & (excess >= 2 * apart), np.maximum(logits, 0.0), 0.0))
 
 
 def detectable_guess(guesses: int | tuple[int, int], claim: float, error: float, power: float = 0.9) -> float:
@@ -163,8 +163,8 @@ class GuessGivenSides(EventBound):
         region = joint_region(wrong[0], made[0], right[1], made[1], weight=EVEN, error=error)
         with np.errstate(divide="ignore", invalid="ignore"):
             losses = (np.log1p(-region.p) - np.log(region.p) + np.log(region.q) - np.log1p(-region.q)) / 2
-        found = np.where((region.p <= 0) | (region.q >= 1), np.inf, losses)
-        return max(0.0, float(np.max(found)))
+        largest_losses = np.where((region.p <= 0) | (region.q >= 1), np.inf, losses)
+        return max(0.0, float(np.max(largest_losses)))
 
     def expected(self, rates: Rates, runs: tuple[float, float], claim: Claim, weight: Weight, error: float) -> float:
         """Return the expected bound; the numbers of guesses of the two sides will differ by chance too."""
@@ -403,8 +403,8 @@ class StepsBound(EventBound):
         steps = steps_of(weight, counts)
         made = np.array([guesses for guesses, _ in steps], dtype=np.float64)
         right = np.array([right_guesses(counts, guesses) for guesses, _ in steps], dtype=np.float64)
-        found, start = self.bounds(right, made, effective_canaries(counts), claim, error), 0.0
-        for value, (guesses, end) in zip(found, steps, strict=True):
+        bounds, start = self.bounds(right, made, effective_canaries(counts), claim, error), 0.0
+        for value, (guesses, end) in zip(bounds, steps, strict=True):
             if not value >= end:
                 return max(start, float(value)), guesses
             start = end
@@ -525,8 +525,8 @@ def sharp_p_value(right: ArrayLike, guesses: ArrayLike, epsilon: ArrayLike, budg
         falling = np.exp(eps) * (r - some) / (some + 1)  # P(B = v + 1)/P(B = v); later ratios are smaller
         ratio = np.where(tail > _TINY, np.exp(np.log(tail) - log_mass), 1 / np.maximum(1 - falling, 1e-12))
         extra = np.where(most * rest > 0, most * rest * ratio / some, 0.0)  # far below the mean the tail is 1 anyway
-    found = np.minimum(1.0, (tail + extra) * (1 + _ROUNDING))
-    return np.asarray(np.where(v <= 0, 1.0, np.where(v > r, 0.0, found)))
+    p_values = np.minimum(1.0, (tail + extra) * (1 + _ROUNDING))
+    return np.asarray(np.where(v <= 0, 1.0, np.where(v > r, 0.0, p_values)))
 
 
 def sharp_bound(right: ArrayLike, guesses: ArrayLike, budget: ArrayLike, error: ArrayLike) -> Floats:
@@ -623,7 +623,7 @@ def is_excluded(right: ArrayLike, guesses: ArrayLike, canaries: ArrayLike, mu: A
     given = np.broadcast_arrays(right, guesses, canaries, mu, error)
     shape = given[0].shape
     k, r, m, shift, tail = (np.array(x, dtype=np.float64).ravel() for x in given)
-    found = np.zeros(k.shape, dtype=bool)
+    excluded = np.zeros(k.shape, dtype=bool)
     at = np.flatnonzero(k >= 1)
     k, r, m, shift, tail = (x[at] for x in (k, r, m, shift, tail))
     above = np.zeros(k.shape)
@@ -631,11 +631,11 @@ def is_excluded(right: ArrayLike, guesses: ArrayLike, canaries: ArrayLike, mu: A
         wrong = m * ndtr(ndtri(np.minimum((k * tail + above) / m, 1.0)) - shift)
         higher = (wrong + above + tail) / (r - k + 1)
         passed = higher > 1 + _ROUNDING_OF_PATHS
-        found[at[passed]] = True
+        excluded[at[passed]] = True
         on = ~passed & (higher > tail) & (k > 1)
         at, r, m, shift = at[on], r[on], m[on], shift[on]
         k, above, tail = k[on] - 1, (above + tail)[on], higher[on]
-    return found.reshape(shape)
+    return excluded.reshape(shape)
 
 
 def gaussian_bound(
@@ -674,5 +674,5 @@ class GaussianOneRun(StepsBound):
 
     def reached(self, chance: float, guesses: int, canaries: float) -> float:
         """Return the μ at which an attack on independent Gaussian scores guesses correctly with this probability."""
-        found, missed = guesses * chance / canaries, guesses * (1 - chance) / canaries
-        return float(ndtri(found) - ndtri(missed)) if found < 1 else np.inf
+        right_rate, missed = guesses * chance / canaries, guesses * (1 - chance) / canaries
+        return float(ndtri(right_rate) - ndtri(missed)) if right_rate < 1 else np.inf

@@ -46,8 +46,8 @@ def probability_at_least(hits: ArrayLike, runs: ArrayLike, error: ArrayLike) -> 
         L, in the broadcast shape.
     """
     k, n, level = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (hits, runs, error)))
-    found = betaincinv(np.maximum(k, 1.0), np.maximum(n - k + 1, 1.0), level)
-    return np.where(k <= 0, 0.0, np.nextafter(found, 0.0))
+    lower = betaincinv(np.maximum(k, 1.0), np.maximum(n - k + 1, 1.0), level)
+    return np.where(k <= 0, 0.0, np.nextafter(lower, 0.0))
 
 
 def probability_at_most(hits: ArrayLike, runs: ArrayLike, error: ArrayLike) -> Floats:
@@ -65,8 +65,8 @@ def probability_at_most(hits: ArrayLike, runs: ArrayLike, error: ArrayLike) -> F
     """
     k, n, level = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (hits, runs, error)))
     # the upper tail function is accurate for small error levels, where 1 − error is not
-    found = betainccinv(np.maximum(k + 1, 1.0), np.maximum(n - k, 1.0), level)
-    return np.where(k >= n, 1.0, np.nextafter(found, 1.0))
+    upper = betainccinv(np.maximum(k + 1, 1.0), np.maximum(n - k, 1.0), level)
+    return np.where(k >= n, 1.0, np.nextafter(upper, 1.0))
 
 
 # --- Which probabilities (p, q) of an event under the two sides do its counts leave possible? ---
@@ -380,8 +380,8 @@ def _mean_at_most(hits: int, runs: int, error: Floats, most: float) -> Floats:
     equal = runs * probability_at_most(hits, runs, error)
     many = _first(lambda coins: betaincc(hits + 1, coins - hits, most) <= error, hits + 1, most, -ndtri(error))
     before = many * most
-    found = np.where(equal >= hits + 1, equal, np.where(before <= hits - 1, before, hits + 1.0))
-    return np.minimum(found, float(runs))
+    mean = np.where(equal >= hits + 1, equal, np.where(before <= hits - 1, before, hits + 1.0))
+    return np.minimum(mean, float(runs))
 
 
 def _first(reached: Any, hits: int, chance: float, deviations: Floats) -> Floats:
@@ -494,10 +494,10 @@ def lower_bound(method: str, counts: Counts, *, claim: Claim, weight: event_boun
         ValueError: if the method is unknown, is not valid for the claim, or lacks its weights or bins.
         ArithmeticError: if the bound is not a number.
     """
-    found = methods.method_of(method)
-    if found.pure and not claim.pure:
+    bound_method = methods.method_of(method)
+    if bound_method.pure and not claim.pure:
         raise ValueError(f"a bound by the method {method!r} holds for pure DP only, not for {claim}")
-    value = found.computed.lower(counts, claim, weight, error)
+    value = bound_method.computed.lower(counts, claim, weight, error)
     if math.isnan(value):
         raise ArithmeticError(f"the {method} bound of {counts} is not a number")
     return value
@@ -515,10 +515,10 @@ def region_from(method: str, counts: Counts, *, weight: event_bound.Weight, erro
     Raises:
         ValueError: if the method has no such region.
     """
-    found = methods.method_of(method)
-    if not found.whole_curve or not isinstance(found.computed, Joint):
+    bound_method = methods.method_of(method)
+    if not bound_method.whole_curve or not isinstance(bound_method.computed, Joint):
         raise ValueError(f"the method {method!r} has no region that holds for every loss")
-    return found.computed.region(counts, event_bound.single(weight), error)
+    return bound_method.computed.region(counts, event_bound.single(weight), error)
 
 
 # --- Which interval holds the loss of one frozen event, given these counts? ---

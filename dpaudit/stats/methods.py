@@ -63,8 +63,8 @@ class BoundMethod:
 @cache
 def _loaded(home: str) -> EventBound:
     module, _, name = home.partition(":")
-    found: EventBound = getattr(importlib.import_module(module), name)()
-    return found
+    bound: EventBound = getattr(importlib.import_module(module), name)()
+    return bound
 
 
 def method_of(name: str) -> BoundMethod:

@@ -128,9 +128,9 @@ def multinomial_weights(
     """
     p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     slopes = _slopes(order, *_functions(order, _falling(np.log(p / q), p + q)), p, q)
-    found = np.concatenate([_stick_noise(p, slopes[0], n), _stick_noise(q, slopes[1], m)])
-    found = np.maximum(found / max(float(np.linalg.norm(found)), 1e-300), _LEAST_WEIGHT)
-    return tuple(float(weight) for weight in found / np.linalg.norm(found))
+    weights = np.concatenate([_stick_noise(p, slopes[0], n), _stick_noise(q, slopes[1], m)])
+    weights = np.maximum(weights / max(float(np.linalg.norm(weights)), 1e-300), _LEAST_WEIGHT)
+    return tuple(float(weight) for weight in weights / np.linalg.norm(weights))
 
 
 def multinomial_bound(
@@ -187,7 +187,7 @@ def detectable_divergence(
         p, q = (np.exp(middle + sign * t * apart) for sign in (1, -1))
         p, q = p / p.sum(), q / q.sum()
         divergences = ((variational(order, 2 * t * apart, p, q), order) for order in orders_of(claim))
-        value, order = max((float(value_of(claim, order, found)), order) for found, order in divergences)
+        value, order = max((float(value_of(claim, order, divergence)), order) for divergence, order in divergences)
         slopes = _slopes(order, *_functions(order, 2 * t * apart), p, q)
         noise = max(variational_noise(order, 2 * t * apart, p, q, n, m), 1e-300)
         unlucky_p = p * (1 - UNLUCKY * (slopes[0] - np.dot(p, slopes[0])) / (n * noise))
@@ -267,13 +267,13 @@ class _ChancesLeft:
             cells = np.arange(math.floor(-self.cut * weight / step), math.ceil(self.cut * weight / step))
             chances = self._chances(side, i, np.minimum((cells + 1) * step / weight, self.cut))
             padded = np.concatenate([np.full(cells[-1] + 1, nothing), inner, np.full(-cells[0], inner[-1])])
-            found = np.full(width, nothing)
+            means = np.full(width, nothing)
             # the mean increases with the probability of the higher score, so one end of the cell is least favourable
             for cell, chance in zip(cells, chances, strict=True):
                 start = cells[-1] + 1 - cell
                 with np.errstate(invalid="ignore"):  # 0·∞ is NaN where no point is possible, and fmin skips it
-                    better(found, chance * scores[i] + (1 - chance) * padded[start : start + width], out=found)
-            inner = found
+                    better(means, chance * scores[i] + (1 - chance) * padded[start : start + width], out=means)
+            inner = means
         return inner
 
 
@@ -408,8 +408,8 @@ class DeltaAt(_About):
         p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             scale = np.exp(self.epsilon)
-            found = np.fmax(p - scale * q, (1 - q) - scale * (1 - p)) - _SLACK
-        return np.where((p > q) & (found > 0), found, 0.0)
+            excess = np.fmax(p - scale * q, (1 - q) - scale * (1 - p)) - _SLACK
+        return np.where((p > q) & (excess > 0), excess, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,10 +424,10 @@ class PowerAt(_About):
     def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
         """The height of the chords over (q, p) and its mirror image, minus the rate; 0 if p ≤ q."""
         p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
-        found = np.fmax(_chords(self.fpr, q, p), _chords(self.fpr, 1 - p, 1 - q))
+        height = np.fmax(_chords(self.fpr, q, p), _chords(self.fpr, 1 - p, 1 - q))
         between = (np.minimum(q, 1 - p) <= self.fpr) & (self.fpr <= np.maximum(q, 1 - p))
-        found = np.where(between, np.fmax(found, p - q + self.fpr), found)
-        return np.where(p > q, np.maximum(found - self.fpr - _SLACK, 0.0), 0.0)
+        height = np.where(between, np.fmax(height, p - q + self.fpr), height)
+        return np.where(p > q, np.maximum(height - self.fpr - _SLACK, 0.0), 0.0)
 
 
 def _chords(at: float, x: Floats, y: Floats) -> Floats:
@@ -444,11 +444,11 @@ def about(parameter: str, notion: str) -> Claim:
     """
     kinds: dict[str, type[DeltaAt] | type[PowerAt] | type[GaussianDP]]
     kinds = {"delta epsilon": DeltaAt, "power fpr": PowerAt, "mu mu": GaussianDP}
-    found = re.fullmatch(r"(\w+)=([-+.e\d]+)", notion)
-    kind = kinds.get(f"{parameter} {found[1]}") if found else None
-    if found is None or kind is None or not float(found[2]) >= 0:
+    match = re.fullmatch(r"(\w+)=([-+.e\d]+)", notion)
+    kind = kinds.get(f"{parameter} {match[1]}") if match else None
+    if match is None or kind is None or not float(match[2]) >= 0:
         raise ValueError(f"no statement is about {parameter} of {notion!r}")
-    return kind(float(found[2]))
+    return kind(float(match[2]))
 
 
 def region_of_bound(bound: Bound) -> ConfidenceRegion:
@@ -480,8 +480,8 @@ def mu_at_least(regions: Sequence[ConfidenceRegion]) -> float:
 
 def _best(regions: Sequence[ConfidenceRegion], at: ArrayLike, kind: type[DeltaAt] | type[PowerAt]) -> Floats:
     points = np.asarray(at, dtype=np.float64)
-    found = [
+    values = [
         max((float(region.least(kind(float(point)).least)) for region in regions), default=0.0)
         for point in points.ravel()
     ]
-    return np.asarray(found, dtype=np.float64).reshape(points.shape)
+    return np.asarray(values, dtype=np.float64).reshape(points.shape)

@@ -77,10 +77,10 @@ class LooksRule:
     @property
     def levels(self) -> tuple[float, ...]:
         """The possible values of p: a, a/2, a/4, … down to α."""
-        found = [self.error]
-        while self.doubts and found[-1] / 2 >= self.false_alarm:
-            found.append(found[-1] / 2)
-        return tuple(found)
+        levels_tried = [self.error]
+        while self.doubts and levels_tried[-1] / 2 >= self.false_alarm:
+            levels_tried.append(levels_tried[-1] / 2)
+        return tuple(levels_tried)
 
     def second(self, p: float) -> float:
         """The level of the second look, c/p."""
@@ -98,11 +98,11 @@ def _planned(rule: LooksRule) -> float:
     critical = [-float(ndtri(level)) for level in rule.levels] + [-float(ndtri(rule.at_once))]
 
     def power(shift: float) -> float:
-        found = float(ndtr(shift - critical[-1]))
+        power_reached = float(ndtr(shift - critical[-1]))
         for level, low, high in zip(rule.levels, critical[:-1], critical[1:], strict=True):
             again = ndtr(math.sqrt(AGAIN) * shift + ndtri(rule.second(level)))
-            found += float((ndtr(shift - low) - ndtr(shift - high)) * again)
-        return found
+            power_reached += float((ndtr(shift - low) - ndtr(shift - high)) * again)
+        return power_reached
 
     low, high = 0.0, 40.0
     for _ in range(60):
@@ -363,7 +363,7 @@ def foresee(claim: Claim, attempts: Sequence[Attempt], learning: int, share: flo
         The smallest violation, and the runs that smaller ones would take.
     """
     pairs = {attempt.pair for attempt in attempts}
-    found = max(
+    least = max(
         (
             min((_found(claim, each, share) for each in attempts if each.pair == pair), key=_Detectable.order)
             for pair in pairs
@@ -371,13 +371,13 @@ def foresee(claim: Claim, attempts: Sequence[Attempt], learning: int, share: flo
         key=_Detectable.order,
     )
     measuring = {each.pair: sum(each.bound.counts.runs) for each in attempts if each.bound.counts is not None}
-    whole = (learning + sum(measuring.values())) / measuring[found.attempt.pair]  # all runs per measuring run of a pair
+    whole = (learning + sum(measuring.values())) / measuring[least.attempt.pair]  # all runs per measuring run of a pair
     rows = tuple(
         Power(round_outward(value, "upper"), int(round_outward(whole * runs, "upper", 2)))
-        for value, runs in found.smaller(claim)
+        for value, runs in least.smaller(claim)
         if whole * runs < event_bound.MOST_RUNS
     )
-    return Detectable(found.value, found.where, rows)
+    return Detectable(least.value, least.where, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,12 +428,12 @@ class _Detectable:
 
 def _steps_below(most: float) -> list[float]:
     """The next few of …, 1, 0.5, 0.2, 0.1, … below a number."""
-    found: list[float] = []
+    steps: list[float] = []
     decade = math.floor(math.log10(most)) if most > 0 else 0
-    while most > 0 and len(found) < _ROWS:
-        found += [float(f"{digit}e{decade}") for digit in (5, 2, 1) if digit * 10.0**decade < 0.9 * most]
+    while most > 0 and len(steps) < _ROWS:
+        steps += [float(f"{digit}e{decade}") for digit in (5, 2, 1) if digit * 10.0**decade < 0.9 * most]
         decade -= 1
-    return found[:_ROWS]
+    return steps[:_ROWS]
 
 
 def _found(claim: Claim, attempt: Attempt, share: float) -> _Detectable:

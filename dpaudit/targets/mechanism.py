@@ -210,12 +210,12 @@ class Mechanism:
     def pairs_for(self, parameters: Mapping[str, Any]) -> list[tuple[Any, Any]]:
         """Return the worst-case pairs at these parameters; empty if the mechanism names none."""
         pairs = self._resolve(self.pairs, parameters, "pairs")
-        found = []
+        listed = []
         for pair in () if pairs is None else pairs:
             if not isinstance(pair, list | tuple) or len(pair) != 2:
                 raise UsageError(f"the pairs of {self.name} are a list [(data0, data1), …], but hold {pair!r:.80}")
-            found.append((pair[0], pair[1]))
-        return found
+            listed.append((pair[0], pair[1]))
+        return listed
 
     def true_loss_for(self, parameters: Mapping[str, Any]) -> float | None:
         """Return the true loss over the worst-case pairs, in the unit of the claim's parameter, if it is known."""
@@ -407,20 +407,20 @@ class Library:
     def release(self) -> str:
         """Return the installed version."""
         try:
-            found = version(self.distribution)
+            release = version(self.distribution)
         except PackageNotFoundError:
             raise UsageError(
                 f"{self.distribution} is not installed, and dpaudit.adapters.{self.adapter} needs it: "
                 f"pip install '{self.requirement}'"
             ) from None
-        numbers = tuple(map(int, re.findall(r"\d+", found)))
+        numbers = tuple(map(int, re.findall(r"\d+", release)))
         if not self.first <= numbers[: len(self.first)] or not numbers[: len(self.last)] <= self.last:
             raise UsageError(
-                f"{self.distribution} {found} is installed, and dpaudit.adapters.{self.adapter} knows "
+                f"{self.distribution} {release} is installed, and dpaudit.adapters.{self.adapter} knows "
                 f"{self.supported}: pip install '{self.requirement}', or "
                 "wrap the release in a function of your own and state its claim"
             )
-        return found
+        return release
 
     @property
     def requirement(self) -> str:

@@ -272,24 +272,24 @@ class _Walk:
         if self.read and inner is None and self._is_library(function.__module__):
             return f"{_library(function.__module__)} {function.__qualname__}"
         self.read += 1
-        found = [_source(function.__code__), self.value(function.__defaults__), self.value(function.__kwdefaults__)]
+        parts = [_source(function.__code__), self.value(function.__defaults__), self.value(function.__kwdefaults__)]
         for cell in function.__closure__ or ():
             with contextlib.suppress(ValueError):  # an empty cell
-                found.append(self.value(cell.cell_contents))
-        found += self._names(function.__code__, function.__globals__)
+                parts.append(self.value(cell.cell_contents))
+        parts += self._names(function.__code__, function.__globals__)
         if inner is not None:
-            found.append(self.value(inner))
-        return f"function({'; '.join(found)})"
+            parts.append(self.value(inner))
+        return f"function({'; '.join(parts)})"
 
     def _class(self, cls: type) -> str:
         if self._is_library(cls.__module__):
             return f"{_library(cls.__module__)} {cls.__qualname__}"
-        found = [f"class {cls.__name__}", *(self.value(base) for base in cls.__bases__ if base is not object)]
+        parts = [f"class {cls.__name__}", *(self.value(base) for base in cls.__bases__ if base is not object)]
         for name, member in sorted(vars(cls).items()):
             if name in _OF_CLASSES or getattr(getattr(member, "__code__", None), "co_filename", "").startswith("<"):
                 continue  # the latter are made by a library, such as the methods of a dataclass
-            found.append(f"{name}: {self.value(member)}")
-        return f"({'; '.join(found)})"
+            parts.append(f"{name}: {self.value(member)}")
+        return f"({'; '.join(parts)})"
 
     def _object(self, value: Any) -> str:
         """Describe an object that is not a function: by its class and its attributes, or by a library's repr."""
@@ -340,11 +340,11 @@ class _Walk:
         if self._is_library(module.__name__) or path.count(".") > len(attributes):
             return
         for name in sorted(attributes & vars(module).keys()):
-            found = vars(module)[name]
-            if isinstance(found, ModuleType):
-                yield from self._members(found, attributes, f"{path}.{name}")
+            member = vars(module)[name]
+            if isinstance(member, ModuleType):
+                yield from self._members(member, attributes, f"{path}.{name}")
             else:
-                yield f"{path}.{name}: {self.value(found)}"
+                yield f"{path}.{name}: {self.value(member)}"
 
     def _is_library(self, name: str | None) -> bool:
         top = (name or "").partition(".")[0]
@@ -394,9 +394,9 @@ def _named_code(code: CodeType) -> tuple[set[str], set[str], set[tuple[str, int]
 def _source(code: CodeType) -> str:
     """The syntax of a function, or its bytecode without source."""
     with contextlib.suppress(SyntaxError, ValueError, RecursionError, OSError):
-        found = [_tree_text(node) for node in _functions(code.co_filename).get((code.co_firstlineno, code.co_name), ())]
-        if found:
-            return " ".join(found)
+        trees = [_tree_text(node) for node in _functions(code.co_filename).get((code.co_firstlineno, code.co_name), ())]
+        if trees:
+            return " ".join(trees)
     return _bytecode(code)
 
 
@@ -412,14 +412,14 @@ def _functions(file: str) -> Mapping[tuple[int, str], list[ast.AST]]:
 @functools.lru_cache(maxsize=64)
 def _functions_of(text: str) -> Mapping[tuple[int, str], list[ast.AST]]:
     """All functions of a source, by their first line and name; lambdas on one line are grouped."""
-    found: dict[tuple[int, str], list[ast.AST]] = {}
+    functions: dict[tuple[int, str], list[ast.AST]] = {}
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-            found.setdefault((first, node.name), []).append(node)
+            functions.setdefault((first, node.name), []).append(node)
         elif isinstance(node, ast.Lambda):
-            found.setdefault((node.lineno, "<lambda>"), []).append(node)
-    return found
+            functions.setdefault((node.lineno, "<lambda>"), []).append(node)
+    return functions
 
 
 def _tree_text(node: Any) -> str:

@@ -83,14 +83,14 @@ class Noises:
 
     def sources(self, column: int) -> set[int]:
         """Return the columns of all noise behind a derived one."""
-        found: set[int] = set()
+        columns: set[int] = set()
         todo = list(self.block(column).sources)
         while todo:
             each = todo.pop()
-            if each not in found:
-                found.add(each)
+            if each not in columns:
+                columns.add(each)
                 todo += self.block(each).sources
-        return found
+        return columns
 
     def sample(self, column: int) -> Floats:
         """Return a sample of a noise; noises that are independent have independent ones."""
@@ -99,14 +99,14 @@ class Noises:
         block = self.block(column)
         if block.made is not None:
             derived = np.asarray(block.made(self.sample), dtype=np.float64).reshape(-1)
-            found = derived if len(derived) == _SAMPLE else np.full(_SAMPLE, np.nan)
+            sample = derived if len(derived) == _SAMPLE else np.full(_SAMPLE, np.nan)
         else:
             law, scale = block.law, float(block.scale[column - block.first])
             levels = np.random.Generator(np.random.PCG64(column)).permutation((np.arange(_SAMPLE) + 0.5) / _SAMPLE)
             made = law.extreme(np.full(_SAMPLE, scale), levels)
-            found = np.full(_SAMPLE, np.nan) if made is None else made
-        self._samples[column] = found
-        return found
+            sample = np.full(_SAMPLE, np.nan) if made is None else made
+        self._samples[column] = sample
+        return sample
 
 
 Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -171,30 +171,30 @@ class Spent:
 
 def conditions(recorded: runs.Run, frozen: runs.Run, noises: Noises) -> Conditions:
     """Return what a shift has to satisfy; both runs returned, and took one path; ``noises`` are those of the first."""
-    found, noise = Conditions(), recorded.recorder.noise()
+    needs, noise = Conditions(), recorded.recorder.noise()
     one, two = recorded.output, frozen.output
     assert one is not None and two is not None
     for (place, text), (_, other) in zip(one.structure, two.structure, strict=False):
         if text != other:
-            found.differs.append((place, " and ".join(_from_where_they_differ(text, other))))
+            needs.differs.append((place, " and ".join(_from_where_they_differ(text, other))))
     if len(one.structure) != len(two.structure) or len(one.values) != len(two.values):
-        found.differs.append(("the output", f"{len(one.values)} numbers and {len(two.values)}"))
+        needs.differs.append(("the output", f"{len(one.values)} numbers and {len(two.values)}"))
     else:
-        _released(found, one.form, two.form, noise, "", one.places)
+        _released(needs, one.form, two.form, noise, "", one.places)
     cuts: _Cuts = {}
     for before, now in zip(recorded.recorder.events, frozen.recorder.events, strict=True):
-        _event(found, before, now, noise, noises, cuts)
-    _cells(found, cuts, noise)
+        _event(needs, before, now, noise, noises, cuts)
+    _cells(needs, cuts, noise)
     for site, marks in recorded.recorder.marks.items():
         others = frozen.recorder.marks.get(site, [])
         for mark, twin in zip(marks, others, strict=False):
             if len(mark.form) != len(twin.form):
                 continue
             if mark.scaled is not None and twin.scaled is not None:
-                _scaled(found, mark.scaled, twin.scaled, noise, site, noises)
+                _scaled(needs, mark.scaled, twin.scaled, noise, site, noises)
             if not mark.used and mark.form.is_noisy and _moved(mark.form, twin.form).any():
-                _released(found, mark.form, twin.form, noise, site)
-    return found
+                _released(needs, mark.form, twin.form, noise, site)
+    return needs
 
 
 def _from_where_they_differ(*texts: str) -> list[str]:
@@ -210,7 +210,7 @@ def _moved(one: NoiseForm, other: NoiseForm) -> Truths:
 
 
 def _released(
-    found: Conditions, one: NoiseForm, other: NoiseForm, noise: Floats, site: str, places: list[str] | None = None
+    needs: Conditions, one: NoiseForm, other: NoiseForm, noise: Floats, site: str, places: list[str] | None = None
 ) -> None:
     """Both are to be equal: other·(n + c) = one·n."""
     value, theirs = one.at(noise), other.at(noise)
@@ -218,20 +218,20 @@ def _released(
     same = close(value, theirs, np.maximum(abs(one.offset), abs(other.offset)))
     for number in np.flatnonzero(~noisy & ~same):
         place = places[number] if places is not None else site
-        found.differs.append((place, f"{value[number]:.6g} and {theirs[number]:.6g}"))
+        needs.differs.append((place, f"{value[number]:.6g} and {theirs[number]:.6g}"))
     with np.errstate(invalid="ignore", over="ignore"):
         broken = noisy & ~np.isfinite(value - theirs) & ~same
     for number in np.flatnonzero(broken):
         place = places[number] if places is not None else site
-        found.differs.append((place, f"{value[number]:.6g} and {theirs[number]:.6g}"))
+        needs.differs.append((place, f"{value[number]:.6g} and {theirs[number]:.6g}"))
     kept = np.flatnonzero(noisy & ~broken)
     with np.errstate(invalid="ignore"):
         right = np.where(same, 0.0, value - theirs)[kept]
-    found.equal.add(other.take(kept), right, site or "the output")
+    needs.equal.add(other.take(kept), right, site or "the output")
 
 
 def _scaled(
-    found: Conditions,
+    needs: Conditions,
     own: tuple[NoiseForm, Floats],
     other: tuple[NoiseForm, Floats],
     noise: Floats,
@@ -240,44 +240,44 @@ def _scaled(
 ) -> None:
     """Where a factor differs, no shift is constant unless what is multiplied is the same on both sides."""
     if own[1].shape != other[1].shape or len(own[0]) != len(other[0]):
-        found.unpriced.append(f"products of other sizes at {site}")
+        needs.unpriced.append(f"products of other sizes at {site}")
         return
     unlike = np.flatnonzero(~close(own[1], other[1]) & own[0].noisy_rows())
     if len(unlike):
         one, two = own[0].take(unlike), other[0].take(unlike)
         if all(map(noises.has_no_price, set(one.column.tolist()))):
-            found.unpriced.append(f"noise that has no price is spread over other ranges, at {site}")
+            needs.unpriced.append(f"noise that has no price is spread over other ranges, at {site}")
         elif not _moved(one, two).any():
-            found.scales.append(site)
-        _released(found, one, two, noise, site)
+            needs.scales.append(site)
+        _released(needs, one, two, noise, site)
 
 
 def _event(
-    found: Conditions, one: RecordedEvent, two: RecordedEvent, noise: Floats, noises: Noises, cuts: _Cuts
+    needs: Conditions, one: RecordedEvent, two: RecordedEvent, noise: Floats, noises: Noises, cuts: _Cuts
 ) -> None:
     if one.kind == "draw":
         assert one.scale is not None and two.scale is not None
         if not np.all(close(one.scale, two.scale)):
             if noises.has_no_price(one.first):
-                found.unpriced.append(f"noise that has no price is spread over other ranges, at {one.site}")
+                needs.unpriced.append(f"noise that has no price is spread over other ranges, at {one.site}")
             else:
-                found.scales.append(one.site)
+                needs.scales.append(one.site)
             with np.errstate(all="ignore"):
                 ratios = abs(np.log(one.scale / two.scale))
-            found.stretch = max(found.stretch, float(np.nanmax(ratios, initial=0.0)))
+            needs.stretch = max(needs.stretch, float(np.nanmax(ratios, initial=0.0)))
         return
     if one.kind == "choice":
-        _choice(found, one, two)
+        _choice(needs, one, two)
     elif one.kind == "unit":
-        _unit(found, one, two)
+        _unit(needs, one, two)
     elif one.kind == "closed":
         if one.scale is not None and two.scale is not None and not np.all(close(one.scale, two.scale)):
-            found.scales.append(one.site)
-        _released(found, one.forms[0], two.forms[0], noise, one.site)
+            needs.scales.append(one.site)
+        _released(needs, one.forms[0], two.forms[0], noise, one.site)
         bare = not one.forms[0].offset.any() and not two.forms[0].offset.any()
         if bare and all(noises.block(column).alone for column in one.forms[0].column.tolist()):
             # what noise decides by itself
-            found.generous.append(f"noise goes where it is not followed, at {one.site}")
+            needs.generous.append(f"noise goes where it is not followed, at {one.site}")
     elif one.kind == "derived":
         moved = np.zeros(len(one.outcome), dtype=bool)
         for own, other in zip(one.forms, two.forms, strict=True):
@@ -285,63 +285,63 @@ def _event(
         if moved.any():
             places = np.flatnonzero(moved)
             for own, other in zip(one.forms, two.forms, strict=True):
-                _released(found, own.take(places), other.take(places), noise, one.site)
-            found.locked.update((one.first + places).tolist())
+                _released(needs, own.take(places), other.take(places), noise, one.site)
+            needs.locked.update((one.first + places).tolist())
     elif one.kind == "extreme":
-        _extreme(found, one, two, noise)
+        _extreme(needs, one, two, noise)
     else:
-        _compared(found, one, two, noise, noises, cuts)
+        _compared(needs, one, two, noise, noises, cuts)
 
 
-def _choice(found: Conditions, one: RecordedEvent, two: RecordedEvent) -> None:
+def _choice(needs: Conditions, one: RecordedEvent, two: RecordedEvent) -> None:
     if one.arguments == two.arguments:
         if one.what == SAMPLE:
-            found.generous.append(f"records are sampled, which hides more than the noise alone, at {one.site}")
+            needs.generous.append(f"records are sampled, which hides more than the noise alone, at {one.site}")
         return
-    found.coins.append(one.site)
+    needs.coins.append(one.site)
     if one.chance is None or two.chance is None:
-        found.unpriced.append(f"what {one.what} draws from depends on the data, at {one.site}")
+        needs.unpriced.append(f"what {one.what} draws from depends on the data, at {one.site}")
         return
     with np.errstate(invalid="ignore"):
-        found.chance += one.chance - two.chance
+        needs.chance += one.chance - two.chance
 
 
-def _unit(found: Conditions, one: RecordedEvent, two: RecordedEvent) -> None:
+def _unit(needs: Conditions, one: RecordedEvent, two: RecordedEvent) -> None:
     if one.unit.settings != two.unit.settings:
-        found.scales.append(one.site)
+        needs.scales.append(one.site)
         return
     loss: primitives.Stated = one.unit.loss(one.unit.taken, two.unit.taken)
     if loss.unknown:
-        found.unpriced.append(f"{loss.unknown}, at {one.site}")
+        needs.unpriced.append(f"{loss.unknown}, at {one.site}")
     elif not loss.is_nothing:
-        found.stated.append(Spent(one.site, one.what, loss))
+        needs.stated.append(Spent(one.site, one.what, loss))
 
 
-def _extreme(found: Conditions, one: RecordedEvent, two: RecordedEvent, noise: Floats) -> None:
+def _extreme(needs: Conditions, one: RecordedEvent, two: RecordedEvent, noise: Floats) -> None:
     own, other, sign = one.forms[0], two.forms[0], float(one.what)
     if len(own) != len(other):
-        found.unpriced.append(f"the largest of other numbers of values at {one.site}")
+        needs.unpriced.append(f"the largest of other numbers of values at {one.site}")
         return
     places = np.flatnonzero(np.arange(len(own)) != one.outcome)
     winner: Whole = np.full(len(places), int(one.outcome))
     ahead = [form.take(winner).plus(form.take(places), -1.0) for form in (own, other)]
-    _stays(found, ahead[0], ahead[1], np.full(len(places), sign), noise, one.site)
+    _stays(needs, ahead[0], ahead[1], np.full(len(places), sign), noise, one.site)
 
 
-def _stays(found: Conditions, one: NoiseForm, two: NoiseForm, sign: Floats, noise: Floats, site: str) -> None:
+def _stays(needs: Conditions, one: NoiseForm, two: NoiseForm, sign: Floats, noise: Floats, site: str) -> None:
     """What has this sign keeps it, on all noise of the path."""
     alike = one.same_terms(two)
     fixed = np.flatnonzero(~alike)
     if len(fixed):
-        _released(found, one.take(fixed), two.take(fixed), noise, site)
+        _released(needs, one.take(fixed), two.take(fixed), noise, site)
     kept = np.flatnonzero(alike & two.noisy_rows())
     with np.errstate(invalid="ignore"):
         right = np.where(close(one.offset, two.offset), 0.0, one.offset - two.offset)[kept]
-    found.least.add(two.take(kept).times(sign[kept]), sign[kept] * right, site)
+    needs.least.add(two.take(kept).times(sign[kept]), sign[kept] * right, site)
 
 
 def _compared(
-    found: Conditions, one: RecordedEvent, two: RecordedEvent, noise: Floats, noises: Noises, cuts: _Cuts
+    needs: Conditions, one: RecordedEvent, two: RecordedEvent, noise: Floats, noises: Noises, cuts: _Cuts
 ) -> None:
     own, other, outcome = one.forms[0], two.forms[0], np.asarray(one.outcome, dtype=bool)
     endless = np.isinf(own.offset) & (own.offset == other.offset)
@@ -350,7 +350,7 @@ def _compared(
         own, other, outcome = own.take(left), other.take(left), np.ravel(outcome)[left]
     if one.what in ("equal", "not_equal"):
         met = np.flatnonzero(outcome == (one.what == "equal"))
-        _released(found, own.take(met), other.take(met), noise, one.site)
+        _released(needs, own.take(met), other.take(met), noise, one.site)
         return
     count = np.bincount(own.row, minlength=len(own))
     single = count == 1
@@ -367,22 +367,22 @@ def _compared(
             if not _moved(own.take(np.array([number])), other.take(np.array([number]))).any():
                 behind = noises.sources(column) if noises.is_derived(column) else ()
                 for each in (column, *behind):
-                    found.conditioned.setdefault(each, f"noise is compared with a constant, at {one.site}")
+                    needs.conditioned.setdefault(each, f"noise is compared with a constant, at {one.site}")
     rest = np.flatnonzero(~single)
     less = one.what in ("less", "less_equal")
     sign = np.where(outcome == less, -1.0, 1.0)[rest]
-    _stays(found, own.take(rest), other.take(rest), sign, noise, one.site)
+    _stays(needs, own.take(rest), other.take(rest), sign, noise, one.site)
 
 
-def of_the_last_maximum(found: Conditions) -> Conditions | None:
+def of_the_last_maximum(needs: Conditions) -> Conditions | None:
     """Return what the last maximum alone needs, of loops that look for one step by step; None where there is none.
 
     ``if score > best: best = score`` decides at each step. Where the output tells nothing of the steps, the last
     maximum has to stay ahead of all others, and which was ahead of which before costs nothing.
     """
-    form, right = found.least.joined()
+    form, right = needs.least.joined()
     steps: dict[str, list[tuple[int, int, float]]] = {}
-    for number, site in enumerate(found.least.sites):
+    for number, site in enumerate(needs.least.sites):
         terms = np.flatnonzero(form.row == number)
         if sorted(form.coefficient[terms].tolist()) != [-1.0, 1.0]:
             continue
@@ -391,10 +391,10 @@ def of_the_last_maximum(found: Conditions) -> Conditions | None:
     chains = {site: chain for site, chain in steps.items() if len(chain) > 1 and _is_chain(chain)}
     if not chains:
         return None
-    rest = [number for number, site in enumerate(found.least.sites) if site not in chains]
+    rest = [number for number, site in enumerate(needs.least.sites) if site not in chains]
     least = Rows()
     least.add(form.take(np.array(rest, dtype=np.int64)), right[rest], "")
-    least.sites = [found.least.sites[number] for number in rest]
+    least.sites = [needs.least.sites[number] for number in rest]
     for site, chain in chains.items():
         last = chain[-1][0]
         moves = {last: 0.0}  # of each beside the last
@@ -408,7 +408,7 @@ def of_the_last_maximum(found: Conditions) -> Conditions | None:
         least.add(
             NoiseForm(np.zeros(len(others)), rows, columns, coefficients), np.array([moves[c] for c in others]), site
         )
-    return replace(found, least=least)
+    return replace(needs, least=least)
 
 
 def _is_chain(steps: Sequence[tuple[int, int, float]]) -> bool:
@@ -422,7 +422,7 @@ def _is_chain(steps: Sequence[tuple[int, int, float]]) -> bool:
     return True
 
 
-def _cells(found: Conditions, cuts: _Cuts, noise: Floats) -> None:
+def _cells(needs: Conditions, cuts: _Cuts, noise: Floats) -> None:
     """Uniform noise that is only compared: the price is the ratio of the two intervals that the path leaves it."""
     for column, pairs in cuts.items():
         here = noise[column]
@@ -434,7 +434,7 @@ def _cells(found: Conditions, cuts: _Cuts, noise: Floats) -> None:
             low = max([0.0, *(pair[side] for pair in below)])
             high = min([*(pair[side] for pair in above), math.inf])
             cells.append((low, high))
-        found.cells[column] = (cells[0], cells[1])
+        needs.cells[column] = (cells[0], cells[1])
 
 
 # --- Which law does derived noise follow? ---

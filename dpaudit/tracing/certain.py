@@ -89,8 +89,8 @@ def certain(sides: tuple[Sequence[Run], Sequence[Run]], claim: Claim | None) -> 
     """
     if any(each.recorder.unseen for runs in sides for each in runs):
         return None
-    found = [_side(runs) for runs in sides]
-    one, two = found
+    told = [_side(runs) for runs in sides]
+    one, two = told
     if one is None or two is None:
         return None
     if one.output.structure != two.output.structure or one.output.places != two.output.places:
@@ -307,9 +307,9 @@ def _of_scales(
         by = float(one.form.offset[row]) - float(two.form.offset[row])
         if not math.isfinite(by):
             continue
-        found = loss_of((CertainStep(own[0][0], own[0][1], by, own[0][2], own[1][1]),), claim)
-        if found is not None and (best is None or found.epsilon > best.epsilon):
-            best = found
+        loss = loss_of((CertainStep(own[0][0], own[0][1], by, own[0][2], own[1][1]),), claim)
+        if loss is not None and (best is None or loss.epsilon > best.epsilon):
+            best = loss
     return best
 
 

@@ -98,11 +98,11 @@ class Labelled:
         """Do what only picks numbers, by labels or places: first with the places in place of the numbers."""
         if self._closed is None:
             places = self._as(np.arange(self._numbers.size).reshape(self._numbers.shape))
-            found = getattr(places, name)(*args, **keywords)
-            if is_of_pandas(found):
-                picked = found.to_numpy()
+            labels = getattr(places, name)(*args, **keywords)
+            if is_of_pandas(labels):
+                picked = labels.to_numpy()
                 if picked.dtype.kind == "i":
-                    return Labelled(self._numbers.reshape(-1)[picked.reshape(-1)].reshape(picked.shape), found)
+                    return Labelled(self._numbers.reshape(-1)[picked.reshape(-1)].reshape(picked.shape), labels)
         return getattr(self.released(), name)(*args, **keywords)
 
     def to_numpy(self, *args: Any, **keywords: Any) -> Any:
@@ -208,11 +208,11 @@ def labelled(ufunc: Any, one: Any, other: Any) -> Any:
     if any(each is None for each in numbers):
         released = [each.released() if type(each) is Labelled else closed(each) for each in (one, other)]
         return _OPERATORS[ufunc](*released)
-    found = operate(ufunc, numbers)
+    result = operate(ufunc, numbers)
     labels = like._like if type(like) is Labelled else like
-    if is_followed(found) and np.shape(found) == labels.shape:
-        return Labelled(found, labels)
-    return Labelled(found, labels)._as(plain(found)) if np.shape(found) == labels.shape else found
+    if is_followed(result) and np.shape(result) == labels.shape:
+        return Labelled(result, labels)
+    return Labelled(result, labels)._as(plain(result)) if np.shape(result) == labels.shape else result
 
 
 def _beside(like: Any, value: Any) -> Any:
@@ -410,14 +410,14 @@ class Following(definite.PlainLoops, python.Python):
         """``a += b``: what is of pandas, and other arrays, are changed in place by plain numbers."""
         # whoever else knows the array, series or frame finds the same plain numbers there, on both sides
         if is_of_pandas(target) and type(value) in _FOLLOWED and name in LINEAR:
-            found = labelled(LINEAR[name], target, value)
-            target._update_inplace((found.plain() if type(found) is Labelled else found).reindex_like(target))
-            return found
+            result = labelled(LINEAR[name], target, value)
+            target._update_inplace((result.plain() if type(result) is Labelled else result).reindex_like(target))
+            return result
         if type(target) is np.ndarray and target.dtype.kind == "f" and type(value) in _FOLLOWED and name in LINEAR:
-            found = super().binary(name, target, value)
-            if is_followed(found) and found.shape == target.shape:
-                target[...] = plain(found)
-                return found
+            result = super().binary(name, target, value)
+            if is_followed(result) and result.shape == target.shape:
+                target[...] = plain(result)
+                return result
         return super().inplace(name, target, value)
 
     def item(self, owner: Any, key: Any) -> Any:

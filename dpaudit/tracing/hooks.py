@@ -299,28 +299,28 @@ class Hooks:
 
     def _new(self) -> dict[int, tuple[Any, Any]]:
         """Return what takes the place of each function, by its id."""
-        found: list[tuple[Any, Any]] = []
-        found += [(np.random.Generator, _followed_generator()), (np.random.RandomState, _followed_state())]
-        found += [(np.random.default_rng, self._default_rng(np.random.default_rng))]
-        found += [(np.random.seed, _noting_seed(np.random.seed)), (random.seed, _noting_seed(random.seed))]
+        replaced: list[tuple[Any, Any]] = []
+        replaced += [(np.random.Generator, _followed_generator()), (np.random.RandomState, _followed_state())]
+        replaced += [(np.random.default_rng, self._default_rng(np.random.default_rng))]
+        replaced += [(np.random.seed, _noting_seed(np.random.seed)), (random.seed, _noting_seed(random.seed))]
         state = np.random.mtrand._rand
         own = _followed_state()(state._bit_generator)
         names = [*_NAMES, "shuffle"]
-        found += [
+        replaced += [
             (getattr(np.random, name), getattr(own, name))
             for name in names
             if hasattr(np.random, name) and hasattr(own, name)
         ]
         for name in (*primitives.OF_RANDOM, *primitives.CHOICES_OF_RANDOM):
             original = getattr(random, name)
-            found.append((original, primitives.of_random(name, original, bound=False)))
-        found += [
+            replaced.append((original, primitives.of_random(name, original, bound=False)))
+        replaced += [
             (value, _of_math(name, value)) for name, value in vars(math).items() if callable(value) and name[0] != "_"
         ]
         lists = {getattr(np, name) for name in _OF_LISTS if hasattr(np, name)}
-        found += [(original, _of_lists(original)) for original in lists]
-        found += [(builtins.max, _extreme_of(builtins.max, 1)), (builtins.min, _extreme_of(builtins.min, -1))]
-        return {id(original): (original, replacement) for original, replacement in found}
+        replaced += [(original, _of_lists(original)) for original in lists]
+        replaced += [(builtins.max, _extreme_of(builtins.max, 1)), (builtins.min, _extreme_of(builtins.min, -1))]
+        return {id(original): (original, replacement) for original, replacement in replaced}
 
     @staticmethod
     def _default_rng(original: Callable[..., Any]) -> Callable[..., Any]:

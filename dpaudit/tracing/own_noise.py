@@ -73,7 +73,7 @@ class Coins:
                 all_ways = [np.array(each, dtype=bool) for each in itertools.product((False, True), repeat=len(own))]
                 options = [(each, math.exp(chance(each))) for each in all_ways]
             cost = abs(_log(1 - self._chance, 1) - _log(self._chance, 1)) if 0 < self._chance < 1 else math.inf
-            found = recorder.choose(
+            heads = recorder.choose(
                 FLIP,
                 own ^ self._drawn,
                 primitives.told((own, self._chance)),
@@ -82,7 +82,7 @@ class Coins:
                 forms=(recording.NoiseForm.constant(own),),
                 scale=np.array([1 / cost if cost else math.inf]),
             )
-            values = np.array(found, dtype=bool).reshape(self.shape)
+            values = np.array(heads, dtype=bool).reshape(self.shape)
             self._plain = values ^ own.reshape(self.shape)  # who looks at them too sees what the bits were
             if hasattr(bits, "index") and hasattr(bits, "to_numpy"):
                 import pandas
@@ -200,8 +200,8 @@ class FollowedNoise(Noise):
             drawn = wider * (np.asarray(sample, dtype=np.float64) - low)
             law, scales = LAWS[method], np.full(size, scale)
             offset = recording.NoiseForm.constant(np.full(size, low))
-            form, found = recorder.draw(law, scales, offset, drawn, where, f"noise.{method}")
-            return followed(found.reshape(shape), form, where, recorder)
+            form, values_drawn = recorder.draw(law, scales, offset, drawn, where, f"noise.{method}")
+            return followed(values_drawn.reshape(shape), form, where, recorder)
 
     def _pick(self, weights: Sequence[float]) -> int:
         return self._place("noise.choice", weights)

@@ -554,11 +554,11 @@ def _closing(task: Task, side: int, run: Run, path: Path, seed: int, *, first: b
     task.target.wanted.add(Closing.DIVERGES)
     task.target.closes = Closing.DIVERGES
     other = task.target.run(task.pair[side], seed + 13 * side)
-    found = follow_path(task, side, other, seed, first=first)
-    if _unfollowed(found) or found.runs is None:
+    closed_path = follow_path(task, side, other, seed, first=first)
+    if _unfollowed(closed_path) or closed_path.runs is None:
         task.target.closes = Closing.NO
         return run, path
-    return other, found
+    return other, closed_path
 
 
 # --- what is certain --------------------------------------------------------------------------------------

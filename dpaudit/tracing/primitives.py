@@ -48,11 +48,11 @@ class Drawn:
         """Return the arguments of the same draw with location 0."""
         if not self.location:
             return given
-        found = {**given, self.location: np.zeros_like(given[self.location], dtype=float)}
+        arguments = {**given, self.location: np.zeros_like(given[self.location], dtype=float)}
         if self.law is UNIFORM:
             high = list(given)[1]
-            found[high] = np.subtract(given[high], given[self.location])
-        return found
+            arguments[high] = np.subtract(given[high], given[self.location])
+        return arguments
 
 
 def drawing(name: str, row: Drawn, original: Callable[..., Any], *, bound: bool) -> Callable[..., Any]:
@@ -110,16 +110,16 @@ def scipy_rvs(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(self, *args, **keywords)
         if law is None:
             with recorder.own_work():
-                found = original(self, *_each_plain(args), **keywords)
-                return recorder.choose(f"scipy.stats.{self.name}", found, told((args, keywords)))
+                drawn = original(self, *_each_plain(args), **keywords)
+                return recorder.choose(f"scipy.stats.{self.name}", drawn, told((args, keywords)))
         named = dict(zip(("loc", "scale", "size", "random_state"), args, strict=False)) | keywords
         offset = array_of(named.pop("loc", 0.0))
         scale = closed(array_of(named.pop("scale", 1.0)))
         where = site()
         with recorder.own_work():
             bare = np.zeros_like(plain(offset), dtype=float)
-            found = original(self, loc=bare, scale=scale, **named)
-            return noted(recorder, law, scale, offset, found, where, f"scipy.stats.{self.name}")
+            drawn = original(self, loc=bare, scale=scale, **named)
+            return noted(recorder, law, scale, offset, drawn, where, f"scipy.stats.{self.name}")
 
     return rvs
 
@@ -161,8 +161,8 @@ def choosing(name: str, original: Callable[..., Any], *, bound: bool) -> Callabl
                 return special(recorder, draw, *rest, **keywords)
             except _NotSpecialError:
                 pass
-        found = draw(*rest, **keywords)
-        return recorder.choose(name, found, told((rest, keywords)), _law_of(name, rest, keywords))
+        drawn = draw(*rest, **keywords)
+        return recorder.choose(name, drawn, told((rest, keywords)), _law_of(name, rest, keywords))
 
     chosen.__name__ = name
     chosen.__doc__ = original.__doc__
@@ -245,7 +245,7 @@ def _integers(
     if more or other or np.ndim(low) or np.ndim(high):
         raise _NotSpecialError
     first, end = (0, low) if high is None else (low, high)
-    found = draw(first, end, size)
+    drawn = draw(first, end, size)
     count = int(end) - int(first)
 
     def chance(outcome: Any) -> float:
@@ -254,7 +254,7 @@ def _integers(
 
     small = size is None and count <= MOST_OPTIONS
     options = [(first + step, 1 / count) for step in range(count)] if small else None
-    return recorder.choose("integers", found, told((first, end, size)), chance, options)
+    return recorder.choose("integers", drawn, told((first, end, size)), chance, options)
 
 
 def _permuted(recorder: Recorder, draw: Any, x: Any, **other: Any) -> Any:
@@ -351,11 +351,11 @@ def as_unit(
         args, keywords = _each_closed(args), {key: closed(array_of(value)) for key, value in keywords.items()}
         where = site()
         with recorder.own_work():
-            found = made(*args, **keywords)
-            if found is None:
+            unit_made = made(*args, **keywords)
+            if unit_made is None:
                 return original(*args, **keywords)
-            taken = _kept(found[0])
-            unit = Unit(taken, found[1], found[2])
+            taken = _kept(unit_made[0])
+            unit = Unit(taken, unit_made[1], unit_made[2])
             known = not asked_again and recorder.knows_outcome
             return _kept(recorder.unit(what, None if known else original(*args, **keywords), where, unit))
 

@@ -87,9 +87,9 @@ class NoiseForm:
 
     def noisy_rows(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """(n,) whether there is noise in each number."""
-        found = _zeros(len(self), dtype=bool)
-        found[self.row] = True
-        return found
+        are_noisy = _zeros(len(self), dtype=bool)
+        are_noisy[self.row] = True
+        return are_noisy
 
     def plus(self, other: NoiseForm, sign: float = 1.0) -> NoiseForm:
         """Return the sums, number by number; with ``sign`` −1 the differences."""
@@ -108,13 +108,13 @@ class NoiseForm:
     def times(self, factors: Floats) -> NoiseForm:
         """Return each number times its factor; factors: (n,)."""
         scaled = self.coefficient * factors[self.row]
-        found = NoiseForm(self.offset * factors, self.row, self.column, scaled)
-        return found if scaled.all() else found._without_zeros()
+        multiple = NoiseForm(self.offset * factors, self.row, self.column, scaled)
+        return multiple if scaled.all() else multiple._without_zeros()
 
     def over(self, divisors: Floats) -> NoiseForm:
         """Return each number divided by its divisor; divisors: (n,)."""
-        found = NoiseForm(self.offset / divisors, self.row, self.column, self.coefficient / divisors[self.row])
-        return found if found.coefficient.all() else found._without_zeros()
+        quotient = NoiseForm(self.offset / divisors, self.row, self.column, self.coefficient / divisors[self.row])
+        return quotient if quotient.coefficient.all() else quotient._without_zeros()
 
     def take(self, places: Whole) -> NoiseForm:
         """Return the numbers at these places, in this order; a place may come again."""
@@ -146,16 +146,16 @@ class NoiseForm:
 
     def same_terms(self, other: NoiseForm) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """(n,) whether each number has the same noise with the same coefficients in both, up to rounding."""
-        found = _ones(len(self), dtype=bool)
+        are_same = _ones(len(self), dtype=bool)
         if len(self.row) == len(other.row) and (self.row == other.row).all() and (self.column == other.column).all():
-            found[self.row[~close(self.coefficient, other.coefficient)]] = False
-            return found
+            are_same[self.row[~close(self.coefficient, other.coefficient)]] = False
+            return are_same
         unlike = self.plus(other, -1.0)
         size = _zeros(len(self))
         np.maximum.at(size, self.row, abs(self.coefficient))
         far = abs(unlike.coefficient) > _ROUNDING * size[unlike.row]
-        found[unlike.row[far]] = False
-        return found
+        are_same[unlike.row[far]] = False
+        return are_same
 
     def _without_zeros(self) -> NoiseForm:
         kept = _flatnonzero(self.coefficient)
@@ -445,9 +445,9 @@ class Recorder:
         if len(before) > MOST_EVENTS:
             self.too_long = True
             raise TooLongError
-        found = Mark(site, form, values, self, scaled=scaled)
-        before.append(found)
-        return found
+        marked = Mark(site, form, values, self, scaled=scaled)
+        before.append(marked)
+        return marked
 
     @contextmanager
     def own_work(self) -> Iterator[None]:
@@ -466,10 +466,10 @@ def _size(outcome: Any) -> Any:
 def _sampled(form: NoiseForm, sample: Callable[[int], Floats]) -> Floats:
     """Return a sample of the first number of a form."""
     mine = form.row == 0
-    found = np.zeros(1) + form.offset[0]
+    values = np.zeros(1) + form.offset[0]
     for column, coefficient in zip(form.column[mine], form.coefficient[mine], strict=True):
-        found = found + coefficient * sample(int(column))
-    return _asarray(found)
+        values = values + coefficient * sample(int(column))
+    return _asarray(values)
 
 
 # --- who listens, and where -------------------------------------------------------------------------------
@@ -481,11 +481,11 @@ def active() -> Recorder | None:
     """Return the recorder of this thread's run; None outside of one, and while dpaudit works itself."""
     if not _RECORDER:
         return None
-    found = _RECORDER[-1]
-    if found.thread != threading.get_ident():
-        found.unseen["noise is drawn, or a followed value is used, in a thread of its own"] = None
+    recorder = _RECORDER[-1]
+    if recorder.thread != threading.get_ident():
+        recorder.unseen["noise is drawn, or a followed value is used, in a thread of its own"] = None
         return None
-    return None if found.busy else found
+    return None if recorder.busy else recorder
 
 
 def is_of_this_run(mark: Mark) -> bool:

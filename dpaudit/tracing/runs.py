@@ -184,14 +184,14 @@ class Target:
         """Return where a module seeds, while it is imported, a state that a run draws from; empty if it does not."""
         function = inspect.unwrap(self.mechanism.function)
         function = getattr(function, "__func__", function)
-        found = seeded.seeded_by([function], surely=True) if source.is_own(function) else seeded.Seeded()
-        if not found:
+        seeds = seeded.seeded_by([function], surely=True) if source.is_own(function) else seeded.Seeded()
+        if not seeds:
             return ""
 
         def states() -> dict[str, str]:
-            kept = {place: str(each.bit_generator.state) for each, place in found.generators}
+            kept = {place: str(each.bit_generator.state) for each, place in seeds.generators}
             numpy = [str(np.asarray(each).tolist()) for each in np.random.get_state()]  # noqa: NPY002
-            shared = {found.numpy: str(numpy), found.python: str(random.getstate())}
+            shared = {seeds.numpy: str(numpy), seeds.python: str(random.getstate())}
             return {place: state for place, state in {**kept, **shared}.items() if place}
 
         rng = np.random.Generator(np.random.PCG64(seed))
@@ -462,13 +462,13 @@ def _between(outputs: tuple[list[Output], list[Output]]) -> dict[str, float]:
          for place in own[0].places[:_MOST_PLACES]}
         for own in outputs
     ]  # fmt: skip
-    found = {}
+    thresholds = {}
     for place in numbers[0].keys() & numbers[1].keys():
         middle = (float(np.median(numbers[0][place])) + float(np.median(numbers[1][place]))) / 2
         shares = [float(np.mean(np.array(each[place]) > middle)) for each in numbers]
         if abs(shares[0] - shares[1]) > _CLEARLY_APART:
-            found[place] = middle
-    return found
+            thresholds[place] = middle
+    return thresholds
 
 
 def _above(thresholds: dict[str, float], output: Output) -> set[tuple[str, str]]:
@@ -482,6 +482,6 @@ def _above(thresholds: dict[str, float], output: Output) -> set[tuple[str, str]]
 
 def _values(output: Output) -> set[tuple[str, str]]:
     """Return the places of an output with what is there: forms, texts and numbers."""
-    found = {(place, text) for place, text in output.structure}
+    places = {(place, text) for place, text in output.structure}
     numbers = zip(output.places, output.values.tolist(), strict=True)
-    return found | {(place, repr(number)) for place, number in numbers} | {(place, "") for place in output.places}
+    return places | {(place, repr(number)) for place, number in numbers} | {(place, "") for place in output.places}

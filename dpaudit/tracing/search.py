@@ -76,34 +76,34 @@ def worst_neighbours(
     tell: Callable[[int, int], None],
 ) -> FoundPair:
     """Return the neighbours of a dataset on which a few runs show most."""
-    found, left_out = candidates.chosen(
+    pairs, left_out = candidates.chosen(
         data, relation, domain=domain, beyond_domain=beyond, seed=seed, limit=most, numbers=numbers
     )
-    if found:
-        fit = _fitting(target, found[0], seed, seconds)
-        if fit < min(most, len(found)):
-            found, left_out = candidates.chosen(
+    if pairs:
+        fit = _fitting(target, pairs[0], seed, seconds)
+        if fit < min(most, len(pairs)):
+            pairs, left_out = candidates.chosen(
                 data, relation, domain=domain, beyond_domain=beyond, seed=seed, limit=fit, numbers=numbers
             )
-    small = exhaustive.on_fewer_records(found, PART)
+    small = exhaustive.on_fewer_records(pairs, PART)
     made_up = [each.made_up for each in small]
     looks = _Looks.at(target, [each.pair for each in small], claim, seed, made_up=made_up, tell=tell)
     if looks.nothing_followed:
-        return FoundPair(found[0].pair(), found[0].name, len(found), left_out, None)
-    again = looks.worst(_AGAIN, {place for place, each in enumerate(found) if _is_far_fetched(each)})
+        return FoundPair(pairs[0].pair(), pairs[0].name, len(pairs), left_out, None)
+    again = looks.worst(_AGAIN, {place for place, each in enumerate(pairs) if _is_far_fetched(each)})
     place, rank = _again(target, small, again, claim, seed)
-    in_part = small[place] is not found[place]
+    in_part = small[place] is not pairs[place]
     if in_part:
         ahead = [place, *(each for each in again if each != place)]
-        whole, higher = _again(target, found, ahead[:_WHOLE], claim, seed)
+        whole, higher = _again(target, pairs, ahead[:_WHOLE], claim, seed)
         if higher[0] > rank[0] or (higher[0] == rank[0] and higher[1] >= _NEAR * rank[1]):
             place, rank, in_part = whole, higher, False
     fewest = looks.of_few_records(rank, small)
     if fewest is not None:
         place, in_part = fewest, False
-    shown = small if in_part else found
+    shown = small if in_part else pairs
     pair, alike = shown[place], tuple(shown[each] for each in looks.alike(place, small))
-    return FoundPair(pair.pair(), pair.name, len(found), left_out, rank, looks.at_edges(rank, found), in_part, alike)
+    return FoundPair(pair.pair(), pair.name, len(pairs), left_out, rank, looks.at_edges(rank, pairs), in_part, alike)
 
 
 def _again(
@@ -271,19 +271,19 @@ class _Looks:
         """Say what was found at edges, if that is more than was found elsewhere; else nothing."""
         if rank[0] >= Word.NOT_SUPPORTED:
             return ()
-        found = [
+        at_edge = [
             (path, each)
             for path, edge, each in zip(self.paths, self.edges, pairs, strict=False)
             if edge and path.word > rank[0]
         ]
         said = []
         worst = max(
-            (path for path, each in found if not _tripped(path, each)), key=lambda path: path.rank, default=None
+            (path for path, each in at_edge if not _tripped(path, each)), key=lambda path: path.rank, default=None
         )
         if worst is not None:
             said.append(f"where no record is left, {worst.found[0].text}")
         trips: dict[str, str] = {}
-        for path, each in found:
+        for path, each in at_edge:
             if _tripped(path, each):
                 trips.setdefault("".join(path.raised).partition(":")[0], each.name)
         for raised, name in itertools.islice(trips.items(), _TRIPS):

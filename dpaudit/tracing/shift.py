@@ -62,15 +62,15 @@ class Shift:
     testable: bool = True  # whether a run with the noise ``given`` can be made: no derived noise moves
 
 
-def cheapest(found: Conditions, noises: Noises, noise: Floats) -> Shift:
+def cheapest(needs: Conditions, noises: Noises, noise: Floats) -> Shift:
     """Return the cheapest shift that meets the conditions, or why there is none."""
-    shift = Shift(given=noise.copy(), chance=found.chance, unpriced=list(found.unpriced))
-    equal, right = found.equal.joined()
-    least, below = found.least.joined()
+    shift = Shift(given=noise.copy(), chance=needs.chance, unpriced=list(needs.unpriced))
+    equal, right = needs.equal.joined()
+    least, below = needs.least.joined()
     columns = np.unique(np.concatenate([equal.column, least.column]))
-    _add_cells(shift, found, noises, set(columns.tolist()), noise)
-    if found.differs:
-        shift.trouble, shift.where = "differs", found.differs[0][0]
+    _add_cells(shift, needs, noises, set(columns.tolist()), noise)
+    if needs.differs:
+        shift.trouble, shift.where = "differs", needs.differs[0][0]
         return shift
     if not np.any(right) and not np.any(below > 0):
         return shift
@@ -83,32 +83,32 @@ def cheapest(found: Conditions, noises: Noises, noise: Floats) -> Shift:
     }
     kept = np.array(sorted(set(leads.values())), dtype=np.int64)
     dropped = np.array(sorted(set(leads) - set(leads.values())), dtype=np.int64)
-    by = _solved(_without(equal, dropped), right, _without(least, dropped), below, kept, laws, found.locked)
+    by = _solved(_without(equal, dropped), right, _without(least, dropped), below, kept, laws, needs.locked)
     if by is None:
         shift.trouble = "no shift"
-        shift.unpriced += _doubts(columns.tolist(), found, noises)
+        shift.unpriced += _doubts(columns.tolist(), needs, noises)
         size = int(np.argmax(abs(right))) if len(right) else -1
-        shift.where = found.equal.sites[size] if size >= 0 else found.least.sites[0]
+        shift.where = needs.equal.sites[size] if size >= 0 else needs.least.sites[0]
         return shift
     _fill(shift, kept, by, laws, together, noises)
     return shift
 
 
-def _doubts(columns: Sequence[int], found: Conditions, noises: Noises) -> list[str]:
+def _doubts(columns: Sequence[int], needs: Conditions, noises: Noises) -> list[str]:
     """Say why derived noise may be able to hide what it does not seem to."""
     for column in columns:
         if noises.is_derived(column):
             where = noises.block(column).site
             if noises.law(column)[0].cost in ("locked", "unknown"):
                 return [f"noise is made of other noise, at {where}"]
-            if noises.sources(column) & set(found.cells):
+            if noises.sources(column) & set(needs.cells):
                 return [f"what noise is made of decides something too, at {where}"]
     return []
 
 
-def _add_cells(shift: Shift, found: Conditions, noises: Noises, shifted: set[int], noise: Floats) -> None:
+def _add_cells(shift: Shift, needs: Conditions, noises: Noises, shifted: set[int], noise: Floats) -> None:
     assert shift.given is not None
-    for column, cells in found.cells.items():
+    for column, cells in needs.cells.items():
         if column in shifted:
             shift.unpriced.append(f"uniform noise is compared and released, at {noises.block(column).site}")
             continue
@@ -117,7 +117,7 @@ def _add_cells(shift: Shift, found: Conditions, noises: Noises, shifted: set[int
         size, other = high - low, other_high - other_low
         if math.isclose(size, other, rel_tol=1e-12, abs_tol=1e-300) and math.isclose(low, other_low, abs_tol=1e-15):
             continue
-        found.coins.append(noises.block(column).site)
+        needs.coins.append(noises.block(column).site)
         shift.chance += math.log(size / other) if other > 0 and size > 0 else math.inf
         if size > 0 and other > 0:
             shift.given[column] = other_low + (noise[column] - low) * other / size
@@ -147,15 +147,15 @@ def _combined(columns: Any, forms: Sequence[NoiseForm], noises: Noises) -> list[
         lead = places[0][2]
         pattern = tuple((part, row, round(value / lead, 9)) for part, row, value in places)
         groups.setdefault(pattern, []).append((column, lead))
-    found = []
+    together = []
     for members in groups.values():
         if len(members) > 1:
             first = members[0][1]
             factors = [(column, lead / first) for column, lead in members]
             law, scale = _of_sum(factors, noises)
             if law is not UNKNOWN:
-                found.append(_Together(members[0][0], factors, law, scale))
-    return found
+                together.append(_Together(members[0][0], factors, law, scale))
+    return together
 
 
 def _of_sum(factors: Sequence[tuple[int, float]], noises: Noises) -> tuple[NoiseLaw, float]:
@@ -292,9 +292,9 @@ def _shorter(by: Floats, gaussian: Any, rows: Floats, least: Floats, scales: Seq
         mine = np.flatnonzero(block == number)
         conditions = np.flatnonzero(np.any(own[:, mine] != 0, axis=1))
         if len(mine) > 1 and np.any(wanted[conditions] > 0):
-            found = _least_distance(own[np.ix_(conditions, mine)], wanted[conditions])
-            if found is not None and np.sum(found**2) < np.sum((by[gaussian[mine]] / sigma[mine]) ** 2):
-                shorter[gaussian[mine]] = found * sigma[mine]
+            distance = _least_distance(own[np.ix_(conditions, mine)], wanted[conditions])
+            if distance is not None and np.sum(distance**2) < np.sum((by[gaussian[mine]] / sigma[mine]) ** 2):
+                shorter[gaussian[mine]] = distance * sigma[mine]
     return shorter
 
 
@@ -313,8 +313,8 @@ def _least_distance(rows: Floats, least: Floats) -> Floats | None:
     left = system @ weights - aim
     if left[-1] >= -1e-12:
         return None
-    found = np.asarray(-left[:-1] / left[-1] * unit)
-    return found if np.all(rows @ found >= least - 1e-9 * unit) else None
+    solution = np.asarray(-left[:-1] / left[-1] * unit)
+    return solution if np.all(rows @ solution >= least - 1e-9 * unit) else None
 
 
 def _fill(

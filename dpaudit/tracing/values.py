@@ -32,9 +32,9 @@ class FollowedFloat(float):
 
     def __new__(cls, value: float, mark: Mark) -> FollowedFloat:
         """Return the number; ``mark`` says what it is made of."""
-        found = float.__new__(cls, value)
-        found.mark = mark
-        return found
+        number = float.__new__(cls, value)
+        number.mark = mark
+        return number
 
     __pandas_priority__ = property(lambda self: _before_pandas())
 
@@ -152,9 +152,9 @@ def followed(values: Any, form: NoiseForm, where: str, recorder: Recorder, scale
     mark = recorder.mark(form, _asarray(values, dtype=np.float64).reshape(-1), where, scaled)
     if shape == ():
         return FollowedFloat(float.__float__(float(mark.values[0])), mark)
-    found = _array(mark.values, dtype=np.float64).reshape(shape).view(FollowedArray)
-    found.mark = mark
-    return found
+    array = _array(mark.values, dtype=np.float64).reshape(shape).view(FollowedArray)
+    array.mark = mark
+    return array
 
 
 def is_followed(value: Any) -> bool:
@@ -172,8 +172,8 @@ def plain(value: Any) -> Any:
 
 
 def _closed_float(value: FollowedFloat) -> float:
-    found: float = closed(value)
-    return found
+    number: float = closed(value)
+    return number
 
 
 def closed(value: Any) -> Any:
@@ -215,14 +215,14 @@ def moved(function: Callable[..., Any], args: Sequence[Any], keywords: dict[str,
             start += len(own)
             return places
 
-        found = function(*_each(args, numbered), **_each(keywords, numbered))
+        moved_elements = function(*_each(args, numbered), **_each(keywords, numbered))
         values = function(*_each(args, plain), **_each(keywords, plain))
         whole = NoiseForm.joined(forms)
         where = site()
-        if _isinstance(found, list | tuple):
-            pairs = zip(found, values, strict=True)
-            return type(found)(_taken(recorder, whole, place, value, where) for place, value in pairs)
-        return _taken(recorder, whole, found, values, where)
+        if _isinstance(moved_elements, list | tuple):
+            pairs = zip(moved_elements, values, strict=True)
+            return type(moved_elements)(_taken(recorder, whole, place, value, where) for place, value in pairs)
+        return _taken(recorder, whole, moved_elements, values, where)
 
 
 def _taken(recorder: Recorder, whole: NoiseForm, places: Any, values: Any, where: str) -> Any:
@@ -276,11 +276,11 @@ def of_numpy(function: Any, args: Any, keywords: dict[str, Any]) -> Any:
     known = _KNOWN.get(function)
     if known is not None:
         try:
-            found = known(*args, **keywords)
+            result = known(*args, **keywords)
         except (AttributeError, TypeError, ValueError, IndexError):  # of a kind that is not known here
-            found = NotImplemented
-        if found is not NotImplemented:
-            return found
+            result = NotImplemented
+        if result is not NotImplemented:
+            return result
     return function(*_each(args, closed), **_each(keywords, closed))
 
 
@@ -309,10 +309,10 @@ def _summed(
 
 def _meant(array: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
     array = array_of(array)
-    found = _summed(array, axis, dtype, out, keepdims, **more)
-    if found is NotImplemented:
-        return found
-    return found / (array.size / _max(np.size(found), 1))
+    total = _summed(array, axis, dtype, out, keepdims, **more)
+    if total is NotImplemented:
+        return total
+    return total / (array.size / _max(np.size(total), 1))
 
 
 def _cumulated(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
@@ -330,10 +330,10 @@ def _product(one: Any, other: Any, *more: Any) -> Any:
     if np.ndim(plain(one)) == 0 or np.ndim(plain(other)) == 0:
         return one * other
     if is_followed(one):
-        found = _product(_asarray(other).T, one.transpose()) if one.ndim == 2 or np.ndim(other) == 2 else None
-        if found is None:
+        product = _product(_asarray(other).T, one.transpose()) if one.ndim == 2 or np.ndim(other) == 2 else None
+        if product is None:
             return _product(other, one)
-        return found if found is NotImplemented or np.ndim(plain(found)) < 2 else found.transpose()
+        return product if product is NotImplemented or np.ndim(plain(product)) < 2 else product.transpose()
     if one.ndim > 2 or other.ndim > 2:
         return NotImplemented
     with recorder.own_work():
@@ -364,24 +364,24 @@ def extreme(array: Any, sign: int) -> int:
 
 
 def _place(sign: int) -> Callable[..., Any]:
-    def found(array: Any, axis: Any = None, out: Any = None, **more: Any) -> Any:
+    def place(array: Any, axis: Any = None, out: Any = None, **more: Any) -> Any:
         array = array_of(array)
         if not is_followed(array) or more or (axis is not None and array.ndim > 1) or np.ndim(plain(array)) == 0:
             return NotImplemented
         return np.int64(extreme(array.ravel() if array.ndim > 1 else array, sign))
 
-    return found
+    return place
 
 
 def _largest(sign: int) -> Callable[..., Any]:
-    def found(array: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
+    def most(array: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
         array = array_of(array)
         if not is_followed(array) or more or (axis is not None and array.ndim > 1) or np.ndim(plain(array)) == 0:
             return NotImplemented
         flat = array.ravel()
         return flat[extreme(flat, sign)]
 
-    return found
+    return most
 
 
 _SILENT = {np.shape, np.ndim, np.size, np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.result_type,
@@ -431,27 +431,27 @@ def operate(ufunc: Any, inputs: Sequence[Any], keys: str = "") -> Any:
                 finally:
                     recorder.busy += 1
             return values
-        found = _operated(recorder, ufunc, inputs, raw, values)
+        result = _operated(recorder, ufunc, inputs, raw, values)
         meets = recorder.closes and ufunc in (np.add, np.subtract) and not all(map(is_followed, inputs))
-        return _released(recorder, found, keys) if meets else found
+        return _released(recorder, result, keys) if meets else result
 
 
-def _released(recorder: Recorder, found: Any, keys: str) -> Any:
+def _released(recorder: Recorder, result: Any, keys: str) -> Any:
     """Close what data came to; noise of which only the largest is to be seen waits for that."""
-    form: NoiseForm = found.mark.form
+    form: NoiseForm = result.mark.form
     known = [recorder.drawn(int(column)) for column in form.column]
     if any(law is GUMBEL for law, _ in known):
-        return found
+        return result
     scale = np.full(len(form), np.nan)
     single = np.bincount(form.row, minlength=len(form)) == 1
     laws = {law.title for law, _ in known}
     for row, coefficient, (_, own) in zip(form.row.tolist(), form.coefficient.tolist(), known, strict=True):
         if single[row]:
             scale[row] = abs(coefficient) * own
-    found.mark.used = True
+    result.mark.used = True
     what = laws.pop() if len(laws) == 1 else ""
-    values = recorder.decide("closed", (form,), found.mark.values, site(), what, scale=scale, arguments=keys)
-    return float(values[0]) if _shape(found) == () else _array(values).reshape(_shape(found))
+    values = recorder.decide("closed", (form,), result.mark.values, site(), what, scale=scale, arguments=keys)
+    return float(values[0]) if _shape(result) == () else _array(values).reshape(_shape(result))
 
 
 def _is_real(value: Any) -> bool:
@@ -505,12 +505,12 @@ def _compared(recorder: Recorder, name: str, forms: Sequence[NoiseForm], values:
     return bool(outcome[0]) if shape == () else _array(outcome).reshape(shape)
 
 
-def into(out: Any, found: Any) -> Any:
+def into(out: Any, result: Any) -> Any:
     """Put a result where it was asked for."""
     if _isinstance(out, FollowedArray):
-        put(out, ..., found)
+        put(out, ..., result)
     else:
-        out[...] = plain(found)
+        out[...] = plain(result)
     return out
 
 
@@ -543,20 +543,20 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **keywords: A
     recorder = active()
     if recorder is not None and method == "reduce" and ufunc in (np.add, np.maximum, np.minimum):
         function = {np.add: np.sum, np.maximum: np.max, np.minimum: np.min}[ufunc]
-        found = of_numpy(function, inputs, {"axis": 0, **keywords})
+        result = of_numpy(function, inputs, {"axis": 0, **keywords})
     elif recorder is not None and method == "accumulate" and ufunc is np.add:
-        found = of_numpy(np.cumsum, inputs, {"axis": 0, **keywords})
+        result = of_numpy(np.cumsum, inputs, {"axis": 0, **keywords})
     elif recorder is not None and ufunc is np.matmul and method == "__call__":
-        found = of_numpy(np.matmul, inputs, {})
+        result = of_numpy(np.matmul, inputs, {})
     elif recorder is not None and method == "__call__" and ufunc.nout == 1 and not (keywords.keys() - {"dtype"}):
         if any(hasattr(each, "to_numpy") for each in inputs):
             return NotImplemented
-        found = _for_pandas(operate(ufunc, inputs), sys._getframe(1))
+        result = _for_pandas(operate(ufunc, inputs), sys._getframe(1))
     else:
-        found = getattr(ufunc, method)(*(closed(each) for each in inputs), **keywords)
+        result = getattr(ufunc, method)(*(closed(each) for each in inputs), **keywords)
     if out is None:
-        return found
-    return into(out[0] if _isinstance(out, tuple) else out, found)
+        return result
+    return into(out[0] if _isinstance(out, tuple) else out, result)
 
 
 def _array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -620,18 +620,18 @@ def _binary(ufunc: Any, swapped: bool) -> Callable[[Any, Any], Any]:
             return _beside_keys(ufunc, self, other, swapped)
         if not _isinstance(other, _NUMBERS) or (_isinstance(other, list | tuple) and not _isinstance(self, np.ndarray)):
             return NotImplemented
-        found = operate(ufunc, (array_of(other), self) if swapped else (self, array_of(other)))
-        return _for_pandas(found, sys._getframe(1))
+        result = operate(ufunc, (array_of(other), self) if swapped else (self, array_of(other)))
+        return _for_pandas(result, sys._getframe(1))
 
     return operator
 
 
-def _for_pandas(found: Any, caller: FrameType) -> Any:
+def _for_pandas(result: Any, caller: FrameType) -> Any:
     """Return what pandas is to keep as objects: in its arrays of floats, numbers remember nothing."""
-    if not _isinstance(found, FollowedArray) or f"{os.sep}pandas{os.sep}" not in caller.f_code.co_filename:
-        return found
-    objects = np.empty(found.shape, dtype=object)
-    objects.reshape(-1)[:] = found.ravel().tolist()
+    if not _isinstance(result, FollowedArray) or f"{os.sep}pandas{os.sep}" not in caller.f_code.co_filename:
+        return result
+    objects = np.empty(result.shape, dtype=object)
+    objects.reshape(-1)[:] = result.ravel().tolist()
     return objects
 
 
@@ -641,12 +641,12 @@ def _beside_keys(ufunc: Any, own: Any, other: Any, swapped: bool) -> Any:
 
     numbers = other.to_numpy()
     keys = repr([list(axis) for axis in (other.index, getattr(other, "columns", ()))])
-    found = operate(ufunc, (numbers, own) if swapped else (own, numbers), keys)
-    if is_followed(found) or np.shape(found) != np.shape(numbers):
-        return found
+    total = operate(ufunc, (numbers, own) if swapped else (own, numbers), keys)
+    if is_followed(total) or np.shape(total) != np.shape(numbers):
+        return total
     if numbers.ndim == 2:
-        return pandas.DataFrame(found, index=other.index, columns=other.columns)
-    return pandas.Series(found, index=other.index, name=other.name)
+        return pandas.DataFrame(total, index=other.index, columns=other.columns)
+    return pandas.Series(total, index=other.index, name=other.name)
 
 
 def _unary(ufunc: Any) -> Callable[[Any], Any]:

@@ -276,11 +276,11 @@ class Use:
         return sum(square > 1 for square in self.squares().values())
 
     def _times(self) -> dict[int, Counter[int]]:
-        found: dict[int, Counter[int]] = {}
+        times: dict[int, Counter[int]] = {}
         for number, held in enumerate(self.held):
             for each in () if held is None else held.of:
-                found.setdefault(each, Counter())[number] += 1
-        return found
+                times.setdefault(each, Counter())[number] += 1
+        return times
 
     def groups(self) -> tuple[list[tuple[tuple[int, ...], int, int]], list[int]]:
         """Return what is accounted for together, and the updates that are in no such group.
@@ -289,24 +289,24 @@ class Use:
         batch alone, into which it came m times each. A record is in a group with the probability that it is in one of
         k batches, and then moves its sums, taken together, by √(Σm²)·C.
         """
-        found: list[tuple[tuple[int, ...], int, int]] = []
+        groups: list[tuple[tuple[int, ...], int, int]] = []
         loose, times = [], self._times()
         for number, held in enumerate(self.held):
             if held is None or held.cut:
                 loose.append(number)
             elif not held.of:
-                found.append(((number,), 1, 1))
+                groups.append(((number,), 1, 1))
             elif len(set(held.of)) == 1:
                 own = times[held.of[0]]
                 if not all(self._alone(each) for each in own):
                     loose.append(number)
                 elif number == min(own):
-                    found.append((tuple(sorted(own)), 1, sum(each**2 for each in own.values())))
+                    groups.append((tuple(sorted(own)), 1, sum(each**2 for each in own.values())))
             elif all(sum(times[each].values()) == 1 for each in held.of):
-                found.append(((number,), len(held.of), 1))
+                groups.append(((number,), len(held.of), 1))
             else:
                 loose.append(number)
-        return found, loose
+        return groups, loose
 
     def _alone(self, number: int) -> bool:
         """Whether an update holds one whole batch and no other."""
@@ -330,7 +330,7 @@ def use_of(seen: Seen) -> Use | None:
 
 
 def _held(updates: Sequence[Update], deliveries: Sequence[Delivery]) -> list[Held | None]:
-    found: list[Held | None] = []
+    held_by: list[Held | None] = []
     passed = before = 0  # deliveries that were used or passed over, and that had come before the last update
     latest: int | None = None
     parts: list[int] = []
@@ -344,11 +344,11 @@ def _held(updates: Sequence[Update], deliveries: Sequence[Delivery]) -> list[Hel
             latest = held.of[-1]
             passed = max(passed, latest + 1)
         before = update.delivered
-        found.append(held)
+        held_by.append(held)
     if len(parts) >= _LEAST_CUT and len({updates[number].rows for number in parts}) == 1:
         for number in parts:
-            found[number] = Held((updates[number].delivered - 1,), cut=True)
-    return found
+            held_by[number] = Held((updates[number].delivered - 1,), cut=True)
+    return held_by
 
 
 def _shown(update: Update, deliveries: Sequence[Delivery]) -> Held | None:

@@ -59,11 +59,11 @@ def coins_of(canaries: int, seed: int) -> Booleans:
 def asked(given: Any) -> int | Integers:
     """Return how many canaries were asked for, or the numbers of the records that are."""
     whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
-    found = int(given) if whole else _numbers(given)
-    many = found if isinstance(found, int) else len(found)
+    wanted = int(given) if whole else _numbers(given)
+    many = wanted if isinstance(wanted, int) else len(wanted)
     if many < LEAST:
         raise UsageError(f"{many} canaries could show nothing: give at least {LEAST}, better some hundred")
-    return found
+    return wanted
 
 
 def chosen(given: Any, records: int | None, seed: int) -> Canaries:
@@ -90,15 +90,15 @@ def chosen(given: Any, records: int | None, seed: int) -> Canaries:
 
 def _numbers(given: Any) -> Integers:
     try:
-        found = np.asarray(given)
+        numbers = np.asarray(given)
     except (TypeError, ValueError):
-        found = np.zeros(0)
-    if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":
+        numbers = np.zeros(0)
+    if numbers.ndim != 1 or not len(numbers) or numbers.dtype.kind not in "iu":
         raise UsageError(
             f"canaries is how many there are, such as 500, or the numbers of the records that are canaries, not "
             f"{given!r:.60}"
         )
-    return found.astype(np.int64)
+    return numbers.astype(np.int64)
 
 
 def evidence_for_in(values: Floats, rate: float, sigma: float) -> Floats:
@@ -113,18 +113,18 @@ def scored(given: Any, canaries: int) -> Floats:
     try:
         if hasattr(given, "detach"):
             given = given.detach().cpu().numpy()
-        found = np.asarray(given, dtype=np.float64)
+        scores = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.zeros((0, 0))
-    if found.shape != (canaries,):
+        scores = np.zeros((0, 0))
+    if scores.shape != (canaries,):
         raise UsageError(
             f"canary_scores returns a number for each of the {canaries} canaries, in their order, and higher for one "
             f"that was learned; it returned {type(given).__name__}"
-            + (f" of shape {found.shape}" if found.ndim == 1 or found.size else "")
+            + (f" of shape {scores.shape}" if scores.ndim == 1 or scores.size else "")
         )
-    if np.isnan(found).all():  # as of files of scores
+    if np.isnan(scores).all():  # as of files of scores
         raise UsageError("canary_scores returned NaN for every canary, which would show nothing; give each a number")
-    return found
+    return scores
 
 
 # --- what they show -----------------------------------------------------------------------------------------
@@ -162,10 +162,10 @@ def best(attempts: Sequence[Attempt]) -> float:
 
 def surely(attempts: Sequence[Attempt], notion: Claim, error: float, less: float) -> float:
     """Return the best bound from the same counts at another error; the guesses are those that were planned."""
-    found = [0.0]
+    bounds = [0.0]
     for each in attempts:
         bound = each.bound
         assert bound.counts is not None
         own = (1 - bound.confidence) / error * less
-        found.append(method_of(bound.method).computed.lower(bound.counts, notion, bound.weight, own))
-    return float(f"{max(0.0, max(found) * (1 - 1e-9)):.10g}")
+        bounds.append(method_of(bound.method).computed.lower(bound.counts, notion, bound.weight, own))
+    return float(f"{max(0.0, max(bounds) * (1 - 1e-9)):.10g}")

@@ -91,10 +91,10 @@ def _looks(rows: Floats, norms: Floats, total: Floats, clip: float, whole: float
     low, high = np.log(max(clip * 1e-8, 1e-12)), np.log(max(norms.max(), clip))
     grid = np.linspace(low, high, 200)
     at = int(np.argmin([off(value) for value in grid]))
-    found = minimize_scalar(off, bounds=(grid[max(0, at - 1)], grid[min(199, at + 1)]), method="bounded")
+    minimum = minimize_scalar(off, bounds=(grid[max(0, at - 1)], grid[min(199, at + 1)]), method="bounded")
     # all records clipped to any small norm have the direction of the sum of unit vectors
-    if float(found.fun) <= TOLERANCE and len(rows) > 1:
-        return "another norm", float(np.exp(found.x))
+    if float(minimum.fun) <= TOLERANCE and len(rows) > 1:
+        return "another norm", float(np.exp(minimum.x))
     size = float(np.linalg.norm(plain) * np.linalg.norm(total))
     parallel = bool(size) and float(plain @ total) / size > _PARALLEL
     if parallel or (whole is not None and abs(whole - clip) <= TOLERANCE * clip):
@@ -223,8 +223,8 @@ TESTS = REPEATS + SCALE + LAW + INDEPENDENCE
 def cosine_p(cosine: Floats | float, values: int) -> Floats:
     """Return the two-sided p-value of the cosine of two independent Gaussian vectors of so many values."""
     half = (values - 1) / 2
-    found = 2 * stats.beta.sf((1 + np.minimum(1.0, np.abs(cosine))) / 2, half, half)
-    return np.minimum(1.0, np.asarray(found, dtype=np.float64))
+    p_values = 2 * stats.beta.sf((1 + np.minimum(1.0, np.abs(cosine))) / 2, half, half)
+    return np.minimum(1.0, np.asarray(p_values, dtype=np.float64))
 
 
 def _cosine(x: Floats, y: Floats) -> float:

@@ -144,8 +144,8 @@ def _scales(seen: Seen, finding: Finding, error: float) -> tuple[float, float]:
     """The noise over σ·C, for the loss from below and from above: as claimed, unless less was seen."""
     if finding.name not in ("too little noise", "more noise than claimed"):
         return 1.0, 1.0
-    found = [clipping.scale_of(seen.squares[a:b], seen.counts[a:b], error / len(seen.names)) for _, a, b in seen.names]
-    least = min((each for each in found if each is not None), key=lambda each: each.high)
+    scales = [clipping.scale_of(seen.squares[a:b], seen.counts[a:b], error / len(seen.names)) for _, a, b in seen.names]
+    least = min((each for each in scales if each is not None), key=lambda each: each.high)
     if finding.name == "more noise than claimed":
         return max(1.0, least.high), 1.0
     return least.high, min(least.low, clipping.least_update(seen.each_update(), error))
@@ -210,9 +210,9 @@ def _losses(
                 certificates.append(done[text].certificate)
         except UsageError as error:
             return TrainingLoss((), nothing, None, refused(error))
-        found = done[text]
-        value = found.high if up else found.low
-        place = certificates.index(found.certificate) if math.isfinite(value) else None
+        account = done[text]
+        value = account.high if up else account.low
+        place = certificates.index(account.certificate) if math.isfinite(value) else None
         return TrainingLoss(_releases(events), value, place)
 
     low = loss(below, up=False, other=why if why == DEPENDENT else "")
@@ -227,16 +227,16 @@ def _enough(
     """How many times σ·C is just enough noise for the claim, in the steps that were seen, and what they lose then."""
 
     def steps(times: float) -> list[tuple[Event, int]]:
-        found = listed(replace(parts, scale=(times, times)), up=True)
-        if found is None:
+        listed_steps = listed(replace(parts, scale=(times, times)), up=True)
+        if listed_steps is None:
             raise UsageError(_UNKNOWN)
-        return found
+        return listed_steps
 
     try:
-        found = calibrate(lambda times: Events(tuple(steps(float(times)))), claim, precision=_NEAR)
+        listed_steps = calibrate(lambda times: Events(tuple(steps(float(times)))), claim, precision=_NEAR)
     except UsageError:
         return 1.0, None, certificates
-    times, certain = float(found.enough), found.decision.certified
+    times, certain = float(listed_steps.enough), listed_steps.decision.certified
     if certain is None:
         return 1.0, None, certificates
     loss = TrainingLoss(_releases(steps(times)), certain.high, len(certificates))
@@ -274,7 +274,7 @@ def _step(seen: Seen, parts: Parts, claim: Claim | None, error: float) -> Traini
     sigma, rate, steps = parts.steps[0]
     rate = rate if parts.sampler == "poisson" else 1.0
     below = losses.counted(kept, sigma)
-    found = losses.certified(below, kept.size, sigma, error)
+    step_loss = losses.certified(below, kept.size, sigma, error)
     delta = (claim or UNCLAIMED).delta
     together = parts.sampler == "poisson" and parts.apart
     return TrainingStep(
@@ -285,8 +285,8 @@ def _step(seen: Seen, parts: Parts, claim: Claim | None, error: float) -> Traini
         tuple(int(each) for each in below),
         1 - error,
         delta,
-        found.mu,
-        losses.composed(found, rate, steps, delta) if together else None,
+        step_loss.mu,
+        losses.composed(step_loss, rate, steps, delta) if together else None,
     )
 
 

@@ -128,10 +128,10 @@ def groups_of(
     """Return the groups of `Parts`, and how many updates are in none; of batches that were not seen, each is one."""
     if use is None:
         return tuple((sigma, own, 1, 1, count) for sigma, own, count in steps_of(seen, rate)), 0
-    found, loose = use.groups()
+    grouped, loose = use.groups()
     counts: Counter[tuple[float, float, int, int]] = Counter()
     rest = len(loose)
-    for numbers, together, square in found:
+    for numbers, together, square in grouped:
         noises = {seen.updates[number].sigma for number in numbers}
         sigma = noises.pop()
         if noises or sigma is None:
@@ -227,12 +227,12 @@ def listed(parts: Parts, *, up: bool) -> list[tuple[events.Event, int]] | None:
         return None
     if not parts.steps or not 0 < factor < math.inf or not 0 < scale < math.inf:
         return None
-    found: list[tuple[events.Event, int]] = []
+    events_listed: list[tuple[events.Event, int]] = []
     if up and parts.loose:
         return None
     if parts.sampler in ("shuffled", "fixed order"):
-        found = _in_epochs(parts, Fraction(factor), Fraction(scale), up=up)
-        return found or None
+        events_listed = _in_epochs(parts, Fraction(factor), Fraction(scale), up=up)
+        return events_listed or None
     if not all(sigma > 0 for sigma, _, _, _, _ in parts.groups):
         return None
     for sigma, rate, together, square, groups in _few(parts.groups, up=up):
@@ -241,8 +241,8 @@ def listed(parts: Parts, *, up: bool) -> list[tuple[events.Event, int]] | None:
         if event is None and up:
             return None
         if event is not None and groups:
-            found.append((event, groups))
-    return found or None
+            events_listed.append((event, groups))
+    return events_listed or None
 
 
 def _few(groups: Sequence[tuple[float, float, int, int, int]], *, up: bool) -> list[tuple[float, float, int, int, int]]:
@@ -254,12 +254,12 @@ def _few(groups: Sequence[tuple[float, float, int, int, int]], *, up: bool) -> l
         return list(groups)
     logs = [math.log(sigma) for sigma, _, _, _, _ in groups]
     width = (max(logs) - min(logs)) / _MOST_KINDS or 1.0
-    found: dict[tuple[int, float, int, int], tuple[float, int]] = {}
+    fewest: dict[tuple[int, float, int, int], tuple[float, int]] = {}
     for sigma, rate, together, square, count in groups:
         key = min(_MOST_KINDS - 1, int((math.log(sigma) - min(logs)) / width)), rate, together, square
-        before, others = found.get(key, (sigma, 0))
-        found[key] = (min if up else max)(before, sigma), others + count
-    return [(sigma, rate, together, square, count) for (_, rate, together, square), (sigma, count) in found.items()]
+        before, others = fewest.get(key, (sigma, 0))
+        fewest[key] = (min if up else max)(before, sigma), others + count
+    return [(sigma, rate, together, square, count) for (_, rate, together, square), (sigma, count) in fewest.items()]
 
 
 def _event(
@@ -292,14 +292,14 @@ def _in_epochs(parts: Parts, factor: Fraction, scale: Fraction, *, up: bool) -> 
     if rounds is None:
         epochs = -(-updates // parts.epoch) if up else updates // parts.epoch
         rounds = ((1, 1, epochs),)
-    found: list[tuple[events.Event, int]] = []
+    events_listed: list[tuple[events.Event, int]] = []
     for least, most, epochs in rounds:
         square = most if up else least
         if not square or not epochs:
             continue
         noise = Gaussian(sigma, sensitivity=factor * _root(square, up=up))
-        found.append((noise.shuffled(parts.epoch) if parts.sampler == "shuffled" else noise, epochs))
-    return found
+        events_listed.append((noise.shuffled(parts.epoch) if parts.sampler == "shuffled" else noise, epochs))
+    return events_listed
 
 
 def _root(square: int, *, up: bool) -> Fraction:

@@ -94,9 +94,9 @@ def steps_finding(
     if not updates:
         return Finding("steps", "not seen", "no updates", "No update with noise was made.", detail)
     if use is not None:
-        found = _held_wrongly(use, accounted, rate, detail)
-        if found is not None:
-            return found
+        wrongly_held = _held_wrongly(use, accounted, rate, detail)
+        if wrongly_held is not None:
+            return wrongly_held
     if accounted is not None:
         total = sum(steps for _, _, steps in accounted)
         if total < len(updates):
@@ -363,7 +363,7 @@ def checklist(seen: Seen, error: float, seed: int = 0) -> tuple[list[Finding], S
     """
     share = error / TESTS
     sampler = sampler_of(seen, share * batches.TESTS, seed)
-    found = [
+    facts = [
         Finding("batches", "not seen", "no batches seen", seen.silent.get("batches", _NO_BATCHES))
         if sampler is None
         else batch_finding(sampler, seen.assumed),
@@ -380,9 +380,9 @@ def checklist(seen: Seen, error: float, seed: int = 0) -> tuple[list[Finding], S
         machines_finding(seen.processes, seen.devices, len(seen.updates)),
     ]
     if several(seen):
-        return [_of_one(each, seen) for each in found], None
+        return [_of_one(each, seen) for each in facts], None
     more = altered_finding(seen.updates, seen.options, followed=seen.followed)
-    return [*found, *([more] if more else [])], sampler
+    return [*facts, *([more] if more else [])], sampler
 
 
 def several(seen: Seen) -> bool:
@@ -390,15 +390,15 @@ def several(seen: Seen) -> bool:
     return seen.processes is not None and seen.processes > 1
 
 
-def _of_one(found: Finding, seen: Seen) -> Finding:
+def _of_one(fact: Finding, seen: Seen) -> Finding:
     """What one of several processes shows: its sums and its steps, and neither all records nor all noise."""
-    if found.fact not in OF_ALL:
-        return found
+    if fact.fact not in OF_ALL:
+        return fact
     text = (
         f"{seen.processes} processes share the training set, the noise and the update; what this one drew and added "
         "says nothing by itself."
     )
-    return Finding(found.fact, "not seen", "one of several processes", text)
+    return Finding(fact.fact, "not seen", "one of several processes", text)
 
 
 def sampler_of(seen: Seen, error: float, seed: int = 0) -> Sampler | None:
@@ -416,11 +416,11 @@ def sampler_of(seen: Seen, error: float, seed: int = 0) -> Sampler | None:
     )
 
 
-def _unless_silent(found: Finding, seen: Seen) -> Finding:
+def _unless_silent(fact: Finding, seen: Seen) -> Finding:
     """A fact of which a part was not seen is not right."""
-    if found.status != "right" or found.fact not in seen.silent:
-        return found
-    return Finding(found.fact, "not seen", "seen in part", seen.silent[found.fact], found.detail)
+    if fact.status != "right" or fact.fact not in seen.silent:
+        return fact
+    return Finding(fact.fact, "not seen", "seen in part", seen.silent[fact.fact], fact.detail)
 
 
 def _noise(seen: Seen, share: float) -> list[Finding]:

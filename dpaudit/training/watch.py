@@ -170,10 +170,10 @@ class Watch:
         if self.claim is None or not hasattr(accountant, "get_epsilon"):
             return None
         try:
-            found = float(accountant.get_epsilon(delta=self.claim.delta))
+            epsilon = float(accountant.get_epsilon(delta=self.claim.delta))
         except Exception:  # somebody else's code, beside the evidence
             return None
-        return found if math.isfinite(found) else None
+        return epsilon if math.isfinite(epsilon) else None
 
 
 def _is_installed(package: str) -> bool:
@@ -403,10 +403,10 @@ def trains(function: Callable[..., Any]) -> Callable[..., Any]:
         made = _seeded(function, seed, data, given)
         if not known and "torch" in sys.modules:  # it was imported in this run, after its generator should be seeded
             made = _seeded(function, seed, data, given)
-        found = list(_numbers(made, title_of(function)))
-        if not found:
+        numbers = list(_numbers(made, title_of(function)))
+        if not numbers:
             raise UsageError(f"{title_of(function)} returned no parameters: return the model that it trained")
-        return np.concatenate(found)
+        return np.concatenate(numbers)
 
     return train
 

@@ -119,14 +119,14 @@ class Shifter:
         while pending and tries < _MOST_TRIES:
             tries += 1
             cuts = pending.pop()
-            found = self._solved(self._made(cuts) if cuts else self._program, difference)
-            if found is None or (best is not None and found.cost >= best.cost):
+            shift = self._solved(self._made(cuts) if cuts else self._program, difference)
+            if shift is None or (best is not None and shift.cost >= best.cost):
                 continue
-            broken = next((k for k in whole if Fraction(found.shift[k]).denominator != 1), None)
+            broken = next((k for k in whole if Fraction(shift.shift[k]).denominator != 1), None)
             if broken is None:
-                best = found
+                best = shift
             else:
-                value = math.floor(found.shift[broken])
+                value = math.floor(shift.shift[broken])
                 pending += [[*cuts, ({broken: 1}, value + 1)], [*cuts, ({broken: -1}, -value)]]
         if best is not None:
             self._check(best)
@@ -166,14 +166,14 @@ class Shifter:
         """Return Σ |shift|/scale."""
         return sum((abs(Fraction(d)) / draw.scale for d, draw in zip(shift, self._draws, strict=True)), Fraction(0))
 
-    def _check(self, found: Shift) -> None:
+    def _check(self, shift: Shift) -> None:
         """Verify the answer of the linear programme; a wrong one is a bug of dpaudit."""
         direction: Mapping[str, Rational] = {
-            **dict(zip(self._variables, found.difference, strict=True)),
-            **{draw_name(k): d for k, d in enumerate(found.shift)},
+            **dict(zip(self._variables, shift.difference, strict=True)),
+            **{draw_name(k): d for k, d in enumerate(shift.shift)},
         }
         allowed = all(
-            not d or (1 if d > 0 else -1) in draw.law.shifts for d, draw in zip(found.shift, self._draws, strict=True)
+            not d or (1 if d > 0 else -1) in draw.law.shifts for d, draw in zip(shift.shift, self._draws, strict=True)
         )
         kept = all(row.along(direction) >= 0 for row in self._rows)
         if not allowed or not kept or any(equality.along(direction) for equality in self._equalities):
@@ -245,17 +245,17 @@ def parts_of(
     for number in range(len(draws)):
         own.setdefault(root(draw_name(number)), []).append(number)
     roots = dict.fromkeys([*queries, *own])
-    found: list[Part] = []
+    parts: list[Part] = []
     for at in roots:
         part = Part(tuple(queries.get(at, ())), tuple(own.get(at, ())))
         ways = [directions[number] for number in part.queries]
         discrete = any(draws[number].is_discrete for number in part.draws)
         sizes = [math.prod(map(len, box)) for box in boxes_of(ways, relation, whole=discrete)]
         if sum(sizes) > MOST_DIFFERENCES:
-            found += [Part((number,), part.draws) for number in part.queries]
+            parts += [Part((number,), part.draws) for number in part.queries]
         else:
-            found.append(part)
-    return found if len(found) > 1 else []
+            parts.append(part)
+    return parts if len(parts) > 1 else []
 
 
 def _solved(equalities: Iterable[Affine]) -> list[dict[str, Fraction]]:
@@ -304,7 +304,7 @@ def align_parts(
 ) -> tuple[tuple[AlignedPart, ...], Fraction | None, Difference]:
     """Align each part by itself."""
     kept = _shares(rows, parts), _shares(equalities, parts)
-    found: list[AlignedPart] = []
+    aligned: list[AlignedPart] = []
     for place, part in enumerate(parts):
         own = [draws[number] for number in part.draws]
         names = [f"q{number}" for number in range(len(part.queries))]
@@ -316,8 +316,8 @@ def align_parts(
             if shift is None:
                 return (), None, _placed([(part, difference)], directions, relation)
             shifts.append(shift)
-        found.append(AlignedPart(part, tuple(shifts)))
-    return (tuple(found), *_dearest(found, draws, directions, relation))
+        aligned.append(AlignedPart(part, tuple(shifts)))
+    return (tuple(aligned), *_dearest(aligned, draws, directions, relation))
 
 
 def _shares(rows: Sequence[Affine], parts: Sequence[Part]) -> list[list[Affine]]:
@@ -328,15 +328,15 @@ def _shares(rows: Sequence[Affine], parts: Sequence[Part]) -> list[list[Affine]]
             home.setdefault(f"q{old}", []).append((place, f"q{new}"))
         for new, old in enumerate(part.draws):
             home.setdefault(draw_name(old), []).append((place, draw_name(new)))
-    found: list[dict[Affine, None]] = [{} for _ in parts]
+    shares: list[dict[Affine, None]] = [{} for _ in parts]
     for row in rows:
         own: dict[int, dict[str, Fraction | int]] = {}
         for name, number in row.terms.items():
             for place, renamed in home[name]:
                 own.setdefault(place, {})[renamed] = number
         for place, terms in own.items():
-            found[place][Affine(terms)] = None
-    return [list(each) for each in found]
+            shares[place][Affine(terms)] = None
+    return [list(each) for each in shares]
 
 
 def _dearest(
@@ -378,11 +378,11 @@ def _placed(
     moved: Sequence[tuple[Part, Difference]], directions: Sequence[Direction], relation: Relation
 ) -> Difference:
     """Return a difference of all queries, of which those of some parts are given."""
-    found = [0] * len(directions)
+    whole = [0] * len(directions)
     for part, difference in moved:
         for query, step in zip(part.queries, difference, strict=True):
-            found[query] = step
-    return tuple(found)
+            whole[query] = step
+    return tuple(whole)
 
 
 # --- How much privacy can a program lose at most, whatever its data are? Proof by randomness alignment. ---
@@ -431,7 +431,7 @@ def align(tree: ProgramTree, relation: Relation, length: int, *, merging: bool =
     """Align all classes of a program that reads the queries q0 … q{length − 1}."""
     variables = [f"q{number}" for number in range(length)]
     merging = merging and can_merge(tree)
-    found: list[AlignedClass] = []
+    aligned: list[AlignedClass] = []
     for group in classes(tree):
         alone = [_aligned((leaf,), None, leaf.conditions, variables, relation) for leaf in group]
         if len(group) > 1 and merging and _loss(alone) > 0:
@@ -440,13 +440,13 @@ def align(tree: ProgramTree, relation: Relation, length: int, *, merging: bool =
                 together = _aligned(tuple(group), merged, merged.hull, variables, relation)
                 if _loss([together]) < _loss(alone):
                     alone = [together]
-        found += alone
-    worst = max(found, key=lambda each: _loss([each]))
-    return Alignment(worst.cost, worst, tuple(found))
+        aligned += alone
+    worst = max(aligned, key=lambda each: _loss([each]))
+    return Alignment(worst.cost, worst, tuple(aligned))
 
 
-def _loss(found: Iterable[AlignedClass]) -> Fraction | float:
-    return max(float("inf") if each.cost is None else each.cost for each in found)
+def _loss(aligned: Iterable[AlignedClass]) -> Fraction | float:
+    return max(float("inf") if each.cost is None else each.cost for each in aligned)
 
 
 def _aligned(
@@ -470,13 +470,13 @@ def _aligned(
     cost = Fraction(-1)
     worst = differences[0]
     for difference in differences:
-        found = shifter.cheapest(difference)
-        if found is None:
+        shift = shifter.cheapest(difference)
+        if shift is None:
             cost, worst = None, difference
             break
-        shifts.append(found)
-        if found.cost > cost:
-            cost, worst = found.cost, difference
+        shifts.append(shift)
+        if shift.cost > cost:
+            cost, worst = shift.cost, difference
     return AlignedClass(leaves, merged, tuple(conditions), tuple(shifts), cost, worst)
 
 

@@ -109,17 +109,17 @@ def _answer(asked: TraceRequest) -> Evidence:
     if wanted is None:
         return _told(Tracing.of(asked).concluded(), "" if asked.data is None else _undeclared(asked))
     try:
-        found = proving(wanted)
+        proof = proving(wanted)
     except UsageError as error:
         return _told(Tracing.of(asked).concluded(), str(error))
-    said = f"{found.why_not} (dpaudit prove tells more)"
-    if found.found.upper is not None:
+    said = f"{proof.why_not} (dpaudit prove tells more)"
+    if proof.found.upper is not None:
         few = Tracing.of(replace(asked, candidates=min(asked.candidates, _FEW)))
-        spoken = _speaks_against(few, found)
-        if spoken == ("" if found.keeps_claim else _IN_WORDS):
-            return found.measured()  # on the pair of the proof, which is small, and shows more
-        said = _CONTRADICTS if found.keeps_claim else said
-    found.question.engine.close()
+        spoken = _speaks_against(few, proof)
+        if spoken == ("" if proof.keeps_claim else _IN_WORDS):
+            return proof.measured()  # on the pair of the proof, which is small, and shows more
+        said = _CONTRADICTS if proof.keeps_claim else said
+    proof.question.engine.close()
     return _told(Tracing.of(asked).concluded(), said)
 
 
@@ -135,20 +135,20 @@ def _of_numbers(request: AuditRequest) -> Evidence:
             "domain=(0, 1), length=3 (--domain '[0, 1]' --length 3), without data or pairs, or what only runs can be "
             "asked for"
         )
-    found = proving(wanted)
-    if not found.keeps_claim:
-        return found.measured()
-    tracing = Tracing.of(replace(asked, domain=None, pairs=[found.found.pair], relation=found.question.relation))
-    if _speaks_against(tracing, found):
-        found.question.engine.close()
+    proof = proving(wanted)
+    if not proof.keeps_claim:
+        return proof.measured()
+    tracing = Tracing.of(replace(asked, domain=None, pairs=[proof.found.pair], relation=proof.question.relation))
+    if _speaks_against(tracing, proof):
+        proof.question.engine.close()
         return _told(tracing.concluded(), _CONTRADICTS)
-    return found.measured()
+    return proof.measured()
 
 
-def _speaks_against(tracing: Tracing, found: Proving) -> str:
+def _speaks_against(tracing: Tracing, proof: Proving) -> str:
     """Say whether a trace speaks against the claim or the bound: with certainty, or in words alone; "" for not."""
-    seen, most = tracing.concluded(measured=False), found.found.upper
-    if seen.relation != str(found.question.relation):
+    seen, most = tracing.concluded(measured=False), proof.found.upper
+    if seen.relation != str(proof.question.relation):
         return _CERTAINLY
     if seen.verdict in (Verdict.VIOLATED, Verdict.INVALID) or (most is not None and seen.lower.value > most):
         return _CERTAINLY
@@ -300,14 +300,14 @@ def proving(request: ProofRequest) -> Proving:
         given=stated,
     )
     with budget(request.steps, request.time_budget, mechanism.name):
-        found = named(kind.prove(asked), public_name(mechanism))
+        conclusion = named(kind.prove(asked), public_name(mechanism))
     question = validated(
         AuditRequest(
             mechanism,
             parameters=given,
             claim=request.claim,
-            pairs=[found.pair],
-            relation=found.relation,
+            pairs=[conclusion.pair],
+            relation=conclusion.relation,
             confidence=request.confidence,
             seed=root,
             workers=request.workers,
@@ -318,44 +318,48 @@ def proving(request: ProofRequest) -> Proving:
     )
     if question.claim is not None and not question.claim.is_point and kind.only_epsilon:
         raise UsageError(f"a proof bounds ε, which says nothing of {question.claim}; give an epsilon=… claim")
-    return Proving(request, question, _accepted(question, found), total, started)
+    return Proving(request, question, _accepted(question, conclusion), total, started)
 
 
-def _accepted(question: Question, found: Found) -> Found:
+def _accepted(question: Question, conclusion: Found) -> Found:
     """Return what was found, without what its own check does not accept: nothing else is ever called proved.
 
     Every kind of proof passes here, and is held against the evidence that will state it, before anything is run.
     """
-    if found.counterexample is not None and not answers.is_readable(found.counterexample.record):
-        found = replace(found, counterexample=None, exact_counterexample=None)
+    if conclusion.counterexample is not None and not answers.is_readable(conclusion.counterexample.record):
+        conclusion = replace(conclusion, counterexample=None, exact_counterexample=None)
     claim = None if question.claim is None else str(question.claim)
     try:
-        shown = check_proof(msgspec.structs.replace(_unsampled(question), claim=claim, **_certain(question, found)))
+        shown = check_proof(
+            msgspec.structs.replace(_unsampled(question), claim=claim, **_certain(question, conclusion))
+        )
         refused, is_record = shown.unseen, True
     except NotShownError as error:
         refused, is_record = str(error), False
     if not refused:
-        return found
-    if found.upper is None:
+        return conclusion
+    if conclusion.upper is None:
         raise RuntimeError(f"the record of a proof of {question.mechanism.name} is none: {refused}")
-    is_kept = is_record and found.loss is not None  # from whose laws a lower bound follows all the same
-    proof = found.proof
+    is_kept = is_record and conclusion.loss is not None  # from whose laws a lower bound follows all the same
+    proof = conclusion.proof
     comparison = proof.comparison or Comparison(0, 0, 0, proof.paths)
     comparison = msgspec.structs.replace(comparison, open_ends=(f"{NOT_ACCEPTED} {refused}", *comparison.open_ends))
     proof = msgspec.structs.replace(
         proof, certificate=proof.certificate if is_kept else None, comparison=comparison, prices=()
     )
-    return replace(found, upper=None, upper_text=None, proof=proof, loss=found.loss if is_kept else None)
+    return replace(conclusion, upper=None, upper_text=None, proof=proof, loss=conclusion.loss if is_kept else None)
 
 
-def _certain(question: Question, found: Found) -> dict[str, Any]:
+def _certain(question: Question, conclusion: Found) -> dict[str, Any]:
     """Return the members of evidence that state what is certain."""
     upper = exact = None
-    method = found.proof.method
-    if found.upper is not None:
-        most = rounded(found.upper, "upper")
-        upper = certain_bound(most, found.notion, side="upper", kind=found.kind, method=method, exact=found.upper_text)
-    least, text = found.least(question.notion.delta)
+    method = conclusion.proof.method
+    if conclusion.upper is not None:
+        most = rounded(conclusion.upper, "upper")
+        upper = certain_bound(
+            most, conclusion.notion, side="upper", kind=conclusion.kind, method=method, exact=conclusion.upper_text
+        )
+    least, text = conclusion.least(question.notion.delta)
     if least is None or least > 0:
         value = math.inf if least is None else rounded(least, "lower")
         exact = certain_bound(value, question.notion, side="lower", kind="exact", method=method, exact=text)
@@ -363,18 +367,18 @@ def _certain(question: Question, found: Found) -> dict[str, Any]:
         raise RuntimeError(
             f"{question.mechanism.name} is proved to lose at most {upper.value} and at least {exact.value}"
         )
-    return {"upper": upper, "exact": exact, "proof": found.proof, "counterexample": found.counterexample}
+    return {"upper": upper, "exact": exact, "proof": conclusion.proof, "counterexample": conclusion.counterexample}
 
 
 # --- what runs show ---------------------------------------------------------------------------------------
 
 
-def _judged(question: Question, found: Found, runs: int, request: ProofRequest) -> Evidence:
-    claim, certain = question.claim, _certain(question, found)
+def _judged(question: Question, conclusion: Found, runs: int, request: ProofRequest) -> Evidence:
+    claim, certain = question.claim, _certain(question, conclusion)
     upper, exact = certain["upper"], certain["exact"]
     looks: TwoLooks | None = None
     try:
-        evidence = _sampled(question, found, runs, request) if runs else _unsampled(question)
+        evidence = _sampled(question, conclusion, runs, request) if runs else _unsampled(question)
         lower, contradicts = _best(question, evidence.lower, exact, upper, runs)
         if evidence.attempts and claim is not None:
             by_runs = lower.kind == "sampled" and lower.value > claim.value and not contradicts
@@ -393,10 +397,10 @@ def _judged(question: Question, found: Found, runs: int, request: ProofRequest) 
         evidence.detectable,
         looks=looks,
         upper=upper,
-        within=claim is not None and found.within(claim),
-        scope=found.proof.scope,
+        within=claim is not None and conclusion.within(claim),
+        scope=conclusion.proof.scope,
         contradicts=contradicts,
-        open_ends=open_ends(found.proof),
+        open_ends=open_ends(conclusion.proof),
     )
     if contradicts and upper is not None and verdict is Verdict.PROVED:  # the proof cannot hold
         verdict = Verdict.VIOLATED
@@ -435,9 +439,9 @@ def _unsampled(question: Question, untrusted: str | None = None) -> Evidence:
     return subject.nothing(Verdict.NO_CLAIM) if untrusted is None else subject.invalid(untrusted)
 
 
-def _sampled(question: Question, found: Found, runs: int, request: ProofRequest) -> Evidence:
+def _sampled(question: Question, conclusion: Found, runs: int, request: ProofRequest) -> Evidence:
     """Audit the pair, and measure the counterexample's event separately."""
-    exact_counterexample = found.exact_counterexample
+    exact_counterexample = conclusion.exact_counterexample
     own = 0 if exact_counterexample is None else int(runs * _EVENT_SHARE)
     error = 1 - question.confidence
     share = _EVENT_SHARE if own else 0.0

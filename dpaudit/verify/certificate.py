@@ -167,8 +167,8 @@ def rational(number: Rational) -> str:
 
 def linear(expression: Affine) -> dict[str, str]:
     """Return the coefficients of a linear expression that are not 0; the constant's key is "1"."""
-    found = {name: rational(number) for name, number in expression.terms.items()}
-    return {**found, "1": rational(expression.constant)} if expression.constant else found
+    coefficients = {name: rational(number) for name, number in expression.terms.items()}
+    return {**coefficients, "1": rational(expression.constant)} if expression.constant else coefficients
 
 
 def condition(given: Constraint) -> list[Any]:

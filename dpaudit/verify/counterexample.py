@@ -86,10 +86,10 @@ def _example(output: Output, numbers: list[tuple[Affine, bool]]) -> Any:
         return int(value) if kind == "int" else float(value)
     if kind == "exception":
         name, _, message = output[1].partition(": ")
-        found, in_text = outcome.Raised(name, message), list[Any]()
-        forms.read_form(found, in_text)
+        raised, in_text = outcome.Raised(name, message), list[Any]()
+        forms.read_form(raised, in_text)
         numbers += [(Affine({}, Fraction(number)), True) for number in in_text]  # the numbers in its text
-        return found
+        return raised
     if kind == "dict":
         return {_example(key, []): _example(value, numbers) for key, value in output[1:]}
     if kind in ("list", "tuple"):
@@ -150,9 +150,9 @@ def shapes(
         return
     same = [(each, read) for place, each in enumerate(classes) if (read := reads[place]) and read.form == own.form]
     for sides in _sides([own.numbers[place] for place in noisy], moved):
-        found = _shape(source, difference, own, dict(zip(noisy, sides, strict=True)), same, moved)
-        if found is not None:
-            yield found
+        shape = _shape(source, difference, own, dict(zip(noisy, sides, strict=True)), same, moved)
+        if shape is not None:
+            yield shape
 
 
 def _has_draws(expression: Affine) -> bool:
@@ -164,15 +164,15 @@ def _limited(source: alignment.AlignedClass, own: ReadOutput, moved: Mapping[str
     limited = [place for place, number in enumerate(own.numbers) if _has_draws(number)]
     while True:
         conditions = [*source.conditions, *(Constraint(own.numbers[place], ">=") for place in limited)]
-        found = forest(source.draws, conditions)
-        if found is not None:
+        trees = forest(source.draws, conditions)
+        if trees is not None:
             break
         if not limited:
             return None
         # the number with most draws (among equals, the last) goes without a limit
         limited.remove(max(limited, key=lambda place: (_draws_in(own.numbers[place]), place)))
     touched: set[int] = set()
-    for root in found.roots:
+    for root in trees.roots:
         pending, draws, ties = [root], set(), set()
         while pending:
             branch = pending.pop()
@@ -279,7 +279,7 @@ def largest_bound(runs: int) -> Objective:
     """Return the bound that is expected from ``runs`` runs, of both sides together, at 95 % confidence."""
 
     def objective(p0: Floats, p1: Floats, penalty: float) -> Floats:
-        found = predict.predicted_bound(
+        bounds = predict.predicted_bound(
             p0,
             p1,
             _EXACTLY,
@@ -291,7 +291,7 @@ def largest_bound(runs: int) -> Objective:
             two_sided=False,
         )
         with np.errstate(divide="ignore"):
-            return np.where(np.isfinite(found), found, -_BEYOND + np.where(p0 > 0, np.log(p0), -_BEYOND))
+            return np.where(np.isfinite(bounds), bounds, -_BEYOND + np.where(p0 > 0, np.log(p0), -_BEYOND))
 
     return objective
 
@@ -335,15 +335,15 @@ class ShapeSearch:
 
     def _parts(self) -> Floats:
         """Return which variables move together: (groups, variables) of 0 and 1."""
-        found: dict[Any, list[int]] = {}
+        together: dict[Any, list[int]] = {}
         for place, name in enumerate(self._free):
             if place < self._length:
                 key: Any = (self._shape.difference[place], self._part(name))
             else:
                 key = name
-            found.setdefault(key, []).append(place)
-        groups = np.zeros((len(found), len(self._free)))
-        for row, places in enumerate(found.values()):
+            together.setdefault(key, []).append(place)
+        groups = np.zeros((len(together), len(self._free)))
+        for row, places in enumerate(together.values()):
             groups[row, places] = 1
         return groups
 
@@ -422,9 +422,9 @@ class ShapeSearch:
             trial += rng.uniform(0.3, 1.0, (_POPULATION, 1)) * (members[first] - members[second])
             kept = rng.random(trial.shape) < 0.2
             trial = np.clip(np.where(kept, members, trial), -self._bound, self._bound)
-            found = self._at(trial, groups)
-            better = found >= scores
-            members[better], scores[better] = trial[better], found[better]
+            scored = self._at(trial, groups)
+            better = scored >= scores
+            members[better], scores[better] = trial[better], scored[better]
 
     def _polished(self, point: Floats) -> tuple[Floats, float]:
         """Return the best point of the grid nearby."""
@@ -438,10 +438,10 @@ class ShapeSearch:
             moves = np.vstack([straight, -straight, anywhere])
             moves = np.vstack([moves * size, moves * (size / 4)])
             trial = np.clip(point + np.round(moves / self._grid) * self._grid, -farthest, farthest)
-            found = self._score(trial)
-            best = int(np.argmax(found))
-            if found[best] > score:
-                point, score = trial[best], float(found[best])
+            scored = self._score(trial)
+            best = int(np.argmax(scored))
+            if scored[best] > score:
+                point, score = trial[best], float(scored[best])
             elif size <= self._grid.min():
                 break
             else:
@@ -544,10 +544,10 @@ def find_counterexample(
     """Look for the pair and the event that refute a claim most strongly."""
     objective = _objective(budget_runs, least_mass)
     flint()  # raises before the search, not after it
-    found = _search(proof, objective, seed)
-    if found is None:
+    likely = _search(proof, objective, seed)
+    if likely is None:
         return None
-    counterexample = _certified(found, proof)
+    counterexample = _certified(likely, proof)
     p0, p1 = counterexample.probabilities
     if p0.low <= p1.high or p0.low < (least_mass or 0):
         return None
@@ -620,22 +620,22 @@ def _differences(each: alignment.AlignedClass) -> list[differences.Difference]:
     return list(dict.fromkeys([each.worst, *same[-_MOST_DIFFERENCES:]]))
 
 
-def _certified(found: LikelyCounterexample, proof: fold.AlignmentProof) -> ExactCounterexample:
-    shape = found.shape
-    after = tuple(value + change for value, change in zip(found.data, shape.difference, strict=True))
-    p0, p1 = (_probability(shape, data, found.limits) for data in (found.data, after))
+def _certified(likely: LikelyCounterexample, proof: fold.AlignmentProof) -> ExactCounterexample:
+    shape = likely.shape
+    after = tuple(value + change for value, change in zip(likely.data, shape.difference, strict=True))
+    p0, p1 = (_probability(shape, data, likely.limits) for data in (likely.data, after))
     low, high = (
         tuple(
-            None if (value := found.limits.get(f"{side}{place}")) is None else float(value)
+            None if (value := likely.limits.get(f"{side}{place}")) is None else float(value)
             for place in range(shape.count)
         )
         for side in (LEAST, MOST)
     )
-    rule = Rule(shape.form, Box(low, high), (0.5,), (0, 1)) if found.limits else Rule(shape.form, None, (), (1,))
+    rule = Rule(shape.form, Box(low, high), (0.5,), (0, 1)) if likely.limits else Rule(shape.form, None, (), (1,))
     # real answers are floats even where they are whole, so that outputs keep the types that were read
     answer = int if proof.scope.values == "integer" else float
-    pair = tuple(map(answer, found.data)), tuple(map(answer, after))
-    assert [*map(Fraction, pair[0] + pair[1])] == [*found.data, *after], "data are short binary fractions"
+    pair = tuple(map(answer, likely.data)), tuple(map(answer, after))
+    assert [*map(Fraction, pair[0] + pair[1])] == [*likely.data, *after], "data are short binary fractions"
     return ExactCounterexample(pair, Event("witness", (rule,)), (p0, p1), proof)
 
 

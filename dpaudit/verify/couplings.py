@@ -68,13 +68,13 @@ def couple_fold(machine: FoldMachine, relation: Relation) -> tuple[CoupledCase, 
     nodes = _reached(endings)
     if nodes is None:
         return None
-    found: list[CoupledCase] = []
+    cases: list[CoupledCase] = []
     for sign in (-1, 1):
         case = _Coupled(machine, endings, nodes, sign * relation.group).solved()
         if case is None:
             return None
-        found.append(case)
-    return found[0], found[1]
+        cases.append(case)
+    return cases[0], cases[1]
 
 
 def held_reals(machine: FoldMachine, ending: Ending) -> tuple[Affine, ...]:
@@ -90,8 +90,8 @@ def _placed(machine: FoldMachine) -> Iterator[_Ending]:
     kinds: list[tuple[int | None, bool]] = [(None, False)]
     for number, state in enumerate(machine.states):
         kinds += [(number, True)] if state.end is None else [(number, True), (number, False)]
-    for part, (found, (begins, is_step)) in enumerate(zip(machine.parts, kinds, strict=True)):
-        for place, each in enumerate(found.endings):
+    for part, (machine_part, (begins, is_step)) in enumerate(zip(machine.parts, kinds, strict=True)):
+        for place, each in enumerate(machine_part.endings):
             if not each.leaf.is_null:
                 yield _Ending(machine, each, begins, is_step, part, place)
 
@@ -147,19 +147,19 @@ def _reached(endings: Sequence[_Ending]) -> dict[_Node, int] | None:
     of_state: dict[int | None, list[_Ending]] = defaultdict(list)
     for each in endings:
         of_state[each.state].append(each)
-    found: dict[_Node, int] = {}
+    numbered: dict[_Node, int] = {}
     pending: list[_Node | None] = [None]
     while pending:
         node = pending.pop()
         for each in of_state[None if node is None else node[0]]:
             for moves in (False, True) if each.is_step and node is not None and node[1] == _BEFORE else (False,):
                 target = each.after(node, moves)
-                if target is not None and target not in found:
-                    found[target] = len(found)
+                if target is not None and target not in numbered:
+                    numbered[target] = len(numbered)
                     pending.append(target)
-        if len(found) > MOST_COUPLINGS:
+        if len(numbered) > MOST_COUPLINGS:
             return None
-    return found
+    return numbered
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,18 +233,18 @@ class _Coupled:
     def _at(self, distances: Mapping[_Node, tuple[Fraction, ...]]) -> CoupledCase | None:
         """Return the couplings with these distances, with the cheapest shifts in fractions; None if there are none."""
         zero = (Fraction(0),) * self.machine.reals
-        found: list[tuple[_Ending, _Node | None, _Node | None, alignment.Shift]] = []
+        couplings: list[tuple[_Ending, _Node | None, _Node | None, alignment.Shift]] = []
         for each, node, difference, target in self.edges():
             before = zero if node is None else distances[node]
             shift = each.shift(difference, before, zero if target is None else distances[target])
             if shift is None:
                 return None
-            found.append((each, node, target, shift))
-        allowances = self._allowances(found)
+            couplings.append((each, node, target, shift))
+        allowances = self._allowances(couplings)
         if allowances is None:
             return None
         steps: dict[tuple[int, int], list[Step]] = defaultdict(list)
-        for each, node, target, shift in found:
+        for each, node, target, shift in couplings:
             numbers = [None if place is None else self.nodes[place] for place in (node, target)]
             steps[each.part, each.place].append(Step(numbers[0], int(shift.difference[0]), shift, numbers[1]))
         return CoupledCase(
@@ -256,7 +256,7 @@ class _Coupled:
             max(
                 (
                     shift.cost + (allowances[target] if target else 0)
-                    for _, node, target, shift in found
+                    for _, node, target, shift in couplings
                     if node is None
                 ),
                 default=Fraction(0),
@@ -264,10 +264,10 @@ class _Coupled:
         )
 
     def _allowances(
-        self, found: Sequence[tuple[_Ending, _Node | None, _Node | None, alignment.Shift]]
+        self, couplings: Sequence[tuple[_Ending, _Node | None, _Node | None, alignment.Shift]]
     ) -> dict[_Node, Fraction] | None:
         """Return the length of the longest path from each coupling; None if a cycle costs something."""
-        steps = dict.fromkeys((node, target, shift.cost) for _, node, target, shift in found if node is not None)
+        steps = dict.fromkeys((node, target, shift.cost) for _, node, target, shift in couplings if node is not None)
         longest = dict.fromkeys(self.nodes, Fraction(0))
         for _ in range(len(longest) + 1):
             risen = False
@@ -419,19 +419,19 @@ class _Search:
 
     def _units(self) -> list[Fraction]:
         """How far a record that moves by 1 moves what it is compared with, in units of a draw."""
-        found = {Fraction(1)}
+        units = {Fraction(1)}
         for number in range(len(self.machine.states)):
             for each in _live(self.machine, number):
                 for one in [*each.reals, *(condition.expression for condition in each.leaf.conditions)]:
                     step = abs(Fraction(one.terms.get(RECORD, 0)))
-                    found |= {step / abs(Fraction(f)) for n, f in one.terms.items() if step and n.startswith("h")}
-                    found |= {step} if step else set()
-        return sorted(found)[:4]
+                    units |= {step / abs(Fraction(f)) for n, f in one.terms.items() if step and n.startswith("h")}
+                    units |= {step} if step else set()
+        return sorted(units)[:4]
 
     def _candidates(self) -> list[list[Affine]]:
         """Return for each state the relations that may last: limits of the distances of its real numbers."""
         limits = sorted({side * unit for unit in self._units() for side in (self.low, 0, self.high)})
-        found = []
+        relations = []
         for held in self.machine.held:
             rows = []
             for number in sorted(held - {self.winner, self.place}):
@@ -439,8 +439,8 @@ class _Search:
                 rows += [Affine({}, limit) - apart for limit in limits] + [
                     apart - Affine({}, limit) for limit in limits
                 ]
-            found.append(rows)
-        return found
+            relations.append(rows)
+        return relations
 
     def _shifts(self) -> Iterator[list[dict[int, tuple[Fraction, ...]]]]:
         """Yield shifts of the winner's draws, the same in all states, by their cost."""
@@ -564,7 +564,7 @@ class _Search:
         self, before: Relations, after: Relations, shifts: Sequence[Mapping[int, tuple[Fraction, ...]]]
     ) -> SelectionCase:
         """Return the case with the reasons for all of it."""
-        found: list[dict[str, tuple[Pair, ...]]] = []
+        reasons_by_state: list[dict[str, tuple[Pair, ...]]] = []
         for state in range(len(self.machine.states)):
             own: dict[str, list[Pair]] = {"before": [], "at": [], "after": []}
             leaves = _live(self.machine, state)
@@ -575,10 +575,10 @@ class _Search:
                     own["at"].append(self._pair(first, second, before[state], after, shift))
                 else:
                     own["after"].append(self._pair(first, second, after[state], after, None))
-            found.append({phase: tuple(pairs) for phase, pairs in own.items()})
+            reasons_by_state.append({phase: tuple(pairs) for phase, pairs in own.items()})
         draws = _live(self.machine, 0)[0].leaf.draws
         cost = max(_cost(shift, draws) for own in shifts for shift in own.values())
-        return SelectionCase(before, after, tuple(shifts), tuple(found), cost)
+        return SelectionCase(before, after, tuple(shifts), tuple(reasons_by_state), cost)
 
     def _pair(
         self, first: Ending, second: Ending, held: Sequence[Affine], then: Relations, shift: Sequence[Fraction] | None

@@ -53,13 +53,13 @@ def worst_differences(directions: Sequence[Direction], relation: Relation, *, wh
             "'queries(one)', 'queries(monotone)' and 'queries(norm=1)', each with a group size"
         )
     if relation.movement in ("one", "norm=1"):
-        found: Iterator[Difference] = _whole_ball(directions, group) if whole else _corners(directions, group)
+        shifts_needed: Iterator[Difference] = _whole_ball(directions, group) if whole else _corners(directions, group)
     else:
         boxes = boxes_of(directions, relation, whole=whole)
         if sum(math.prod(map(len, box)) for box in boxes) > 2 * MOST_DIFFERENCES:
             raise _too_many()
-        found = itertools.chain.from_iterable(itertools.product(*box) for box in boxes)
-    differences = list(dict.fromkeys(itertools.islice(found, 4 * MOST_DIFFERENCES)))
+        shifts_needed = itertools.chain.from_iterable(itertools.product(*box) for box in boxes)
+    differences = list(dict.fromkeys(itertools.islice(shifts_needed, 4 * MOST_DIFFERENCES)))
     if len(differences) > MOST_DIFFERENCES:
         raise _too_many()
     return differences
@@ -168,8 +168,8 @@ class FloatLinearProgram:
         costs = [0.0] * len(self._bounds)
         costs[unknown] = 1.0
         (upper, sides), (equal, values) = matrix(False), matrix(True)
-        found = linprog(costs, upper, sides, equal, values, self._bounds, method="highs")
-        return None if found.status != 0 or found.x is None else [float(value) for value in found.x]
+        solution = linprog(costs, upper, sides, equal, values, self._bounds, method="highs")
+        return None if solution.status != 0 or solution.x is None else [float(value) for value in solution.x]
 
 
 # --- Do the paths with the same output form a convex region together? ---
@@ -206,10 +206,10 @@ def classes(tree: ProgramTree) -> list[list[ProgramPath]]:
 
 def can_merge(tree: ProgramTree) -> bool:
     """Whether each draw has the same support on all paths, as merging requires."""
-    found: dict[int, tuple[Any, ...]] = {}
+    supports_of: dict[int, tuple[Any, ...]] = {}
     for leaf in tree.leaves:
         for number, draw in enumerate(leaf.draws):
-            if found.setdefault(number, _support(draw)) != _support(draw):
+            if supports_of.setdefault(number, _support(draw)) != _support(draw):
                 return False
     groups = [len(group) for group in classes(tree)]
     return sum(size > 1 for size in groups) * sum(groups) <= MOST_COMPARISONS
@@ -246,9 +246,9 @@ def merge(group: Sequence[ProgramPath], tree: ProgramTree) -> MergedClass | None
         if leaf.is_null or leaf.node in members:
             continue
         everything = draws + leaf.draws[len(draws) :]
-        found = contradiction([*hull, *leaf.conditions, *supports(everything)], continuous_names(everything))
-        if found is None:
+        why_not = contradiction([*hull, *leaf.conditions, *supports(everything)], continuous_names(everything))
+        if why_not is None:
             return None
-        apart.append((leaf, found))
+        apart.append((leaf, why_not))
     inside = tuple((leaf, tuple(reasons[condition][place] for condition in hull)) for place, leaf in enumerate(group))
     return MergedClass(tuple(hull), inside, tuple(apart))

@@ -130,10 +130,10 @@ def exp_of(epsilon: Number, *, upward: bool = False) -> Exact:
     the largest number that it may stand for, 8 units in the last place more.
     """
     if isinstance(epsilon, str) and epsilon.strip().startswith("ln(") and epsilon.strip().endswith(")"):
-        found = exact_number(epsilon.strip()[3:-1])
-        if not found > 0:
+        number_read = exact_number(epsilon.strip()[3:-1])
+        if not number_read > 0:
             raise UsageError(f"cannot read the number {epsilon!r}: a logarithm is of a number above 0")
-        return found
+        return number_read
     number = exact_number(epsilon)
     if upward and isinstance(epsilon, float) and short_decimal(epsilon) is None:
         number = Exact(Fraction(epsilon) + _ROUNDINGS * Fraction(math.ulp(epsilon)))
@@ -191,14 +191,14 @@ def _both_orders(pairs: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
         yield second, first
 
 
-def _above(found: Sequence[Any], best: Sequence[Any]) -> bool:
+def _above(ratio: Sequence[Any], best: Sequence[Any]) -> bool:
     """Whether the ratio found[0]/found[1] exceeds best[0]/best[1], decided exactly; division by 0 gives infinity."""
-    ends = [exact(number).bounds() for number in (*found[:2], *best[:2])]
+    ends = [exact(number).bounds() for number in (*ratio[:2], *best[:2])]
     if None not in ends:
         (p, p_high), (q, q_high), (r, r_high), (s, s_high) = cast("list[tuple[Fraction, Fraction]]", ends)
         if p * s > r_high * q_high or p_high * s_high <= r * q:
             return p * s > r_high * q_high
-    return bool(found[0] * best[1] > best[0] * found[1])
+    return bool(ratio[0] * best[1] > best[0] * ratio[1])
 
 
 def largest_ratio(law: Mapping[str, Weight], other: Mapping[str, Weight]) -> tuple[Weight, Weight, str]:
@@ -227,10 +227,10 @@ def exact_privacy(
     best: tuple[Weight, Weight, str] | None = None
     worst = (0, 0)
     for first, second in _both_orders(pairs):
-        found = largest_ratio(laws[first].weights, laws[second].weights)
-        if best is None or _above(found, best):
-            best, worst = found, (first, second)
-        if not found[1]:
+        candidate = largest_ratio(laws[first].weights, laws[second].weights)
+        if best is None or _above(candidate, best):
+            best, worst = candidate, (first, second)
+        if not candidate[1]:
             break
     if best is None:
         raise UsageError("an exact loss needs at least one pair of neighbouring datasets")
@@ -257,10 +257,10 @@ def neighbouring(domain: Sequence[Any], relation: Neighbours) -> list[tuple[int,
     ``relation`` is a relation, its text, or a symmetric function of two datasets.
     """
     if isinstance(relation, str | Relation):
-        found = parse_relation(relation)
-        if found.kind == "declared":
+        relation_read = parse_relation(relation)
+        if relation_read.kind == "declared":
             raise UsageError("a declared relation has no list of neighbours; give another relation, or pairs")
-        accepts: Callable[[Any, Any], bool] = found.accepts
+        accepts: Callable[[Any, Any], bool] = relation_read.accepts
     else:
         accepts = relation
     return [(i, j) for i, j in combinations(range(len(domain)), 2) if accepts(domain[i], domain[j])]
@@ -378,8 +378,8 @@ def _read_law(given: Mapping[str, str]) -> dict[str, Weight]:
 class _Ordered:
     """A sort key: orders the ratios P/Q of `largest_ratio` exactly, infinite ones last."""
 
-    def __init__(self, found: tuple[Weight, Weight, str]) -> None:
-        self.p, self.q, _ = found
+    def __init__(self, ratio: tuple[Weight, Weight, str]) -> None:
+        self.p, self.q, _ = ratio
 
     def __lt__(self, other: _Ordered) -> bool:
         return bool(self.p * other.q < other.p * self.q)

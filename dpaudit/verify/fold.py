@@ -106,18 +106,19 @@ def prove_program(
     runs: int = 100,
 ) -> AlignmentProof:
     """Bound the loss of a program for all answers of one length."""
-    found = target if isinstance(target, Mechanism) else mechanism(target)
-    if found.shape is not Shape.PROGRAM:
+    program = target if isinstance(target, Mechanism) else mechanism(target)
+    if program.shape is not Shape.PROGRAM:
         raise UsageError(
-            f"{found.name} is of the kind '{found.shape}': only a program, f(data, noise, **parameters), can be proved"
+            f"{program.name} is of the kind '{program.shape}': only a program, f(data, noise, **parameters), "
+            "can be proved"
         )
     if isinstance(length, bool) or not isinstance(length, int) or not 1 <= length <= MOST_LENGTH:
         raise UsageError(f"length is a whole number from 1 to {MOST_LENGTH:,}, not {length!r}")
     values = "real" if domain is None else domain
     if values not in VALUES:
         raise UsageError(f"domain is 'real' or 'integer', not {domain!r}")
-    given = found.parameters_with(parameters)
-    which = parse_relation(relation or found.relation_for(given) or "declared")
+    given = program.parameters_with(parameters)
+    which = parse_relation(relation or program.relation_for(given) or "declared")
     if which.kind != "queries" or which.movement == "norm=2":
         raise UsageError(
             f"there are no proofs by alignment under the relation {str(which)!r}; say which answers move by "
@@ -127,32 +128,32 @@ def prove_program(
     integer = values == "integer"
     now("reading it")
     alone, data = Alone(), queries(length, integer=integer)
-    tree = read(alone.observed(found.function), data, given)
+    tree = read(alone.observed(program.function), data, given)
     live = [leaf for leaf in tree.leaves if not leaf.is_null]
     if all(leaf.output[0] == "exception" for leaf in live):
-        raise UsageError(f"{found.name} raises in every run: {live[0].output[1]}")
+        raise UsageError(f"{program.name} raises in every run: {live[0].output[1]}")
     if not integer and any(draw.is_discrete for leaf in live for draw in leaf.draws):
         raise UsageError(
-            f"{found.name} draws whole numbers, which hide nothing between real answers that differ by ½; "
+            f"{program.name} draws whole numbers, which hide nothing between real answers that differ by ½; "
             "give domain='integer' if the answers are whole numbers"
         )
     now("comparing runs with it")
     compared = ComparedRuns()
-    compare_at_random(tree, found.function, given, length, compared, integer=integer, runs=runs)
+    compare_at_random(tree, program.function, given, length, compared, integer=integer, runs=runs)
     if runs and compared.disagreement is None:
-        compare_regions(tree, found.function, data, given, compared)
+        compare_regions(tree, program.function, data, given, compared)
     agreement = compared.agreement(len(live))
     if agreement.disagreement is not None:
-        raise UsageError(f"{found.name} is read wrongly: {agreement.disagreement}; so nothing is proved of it")
+        raise UsageError(f"{program.name} is read wrongly: {agreement.disagreement}; so nothing is proved of it")
     now("aligning its paths")
     scope = Scope(length, values, which, {name: as_text(value) for name, value in given.items()})
-    digest = f"sha256:{found.digest}" if found.digest else ""
+    digest = f"sha256:{program.digest}" if program.digest else ""
     open_ends = (*alone.open, *missed(agreement))
     derived = align_values(tree, which, length, integer=integer) if branches_on_data(tree) else None
     if derived is not None and derived.alignment.bound is None:
         derived = None
     alignment = align(tree, which, length, merging=derived is None)
-    return AlignmentProof(found.name, digest, scope, tree, alignment, agreement, open_ends, derived)
+    return AlignmentProof(program.name, digest, scope, tree, alignment, agreement, open_ends, derived)
 
 
 def missed(agreement: Agreement) -> tuple[str, ...]:
@@ -213,8 +214,8 @@ def align_fold(machine: FoldMachine, relation: Relation) -> tuple[InductionCase,
     cases: list[InductionCase] = []
     for low in starts:
         induction = _Induction(machine, moves, low, low + width, summed)
-        found = [induction.at(distances) for distances in induction.candidates()]
-        finite = [case for case in found if case is not None]
+        per_range = [induction.at(distances) for distances in induction.candidates()]
+        finite = [case for case in per_range if case is not None]
         if not finite:
             return None
         cases.append(min(finite, key=lambda case: case.cost))
@@ -334,7 +335,10 @@ class _Induction:
             return [tuple(near)]
         # discrete draws can keep integer distances only, and perhaps not all of them
         around = [range(math.floor(number) - _AROUND, math.ceil(number) + _AROUND + 1) for number in near]
-        whole = [tuple(map(Fraction, found)) for found in itertools.islice(itertools.product(*around), _MOST_WHOLE)]
+        whole = [
+            tuple(map(Fraction, distances_near))
+            for distances_near in itertools.islice(itertools.product(*around), _MOST_WHOLE)
+        ]
         return list(dict.fromkeys([tuple(near), *whole]))
 
     def at(self, distances: tuple[Fraction, ...]) -> InductionCase | None:
@@ -357,11 +361,11 @@ class _Induction:
             ),
             default=Fraction(0),
         )
-        found: dict[tuple[int, int], list[Shift]] = {}
+        by_place: dict[tuple[int, int], list[Shift]] = {}
         for each, _, shift in edges:
-            found.setdefault((each.placed.part, each.placed.place), []).append(shift)
+            by_place.setdefault((each.placed.part, each.placed.place), []).append(shift)
         shifts = tuple(
-            tuple(tuple(found.get((number, place), ())) for place in range(len(part.endings)))
+            tuple(tuple(by_place.get((number, place), ())) for place in range(len(part.endings)))
             for number, part in enumerate(self.machine.parts)
         )
         return InductionCase(self.low, self.high, distances, allowances, shifts, cost)
@@ -552,41 +556,41 @@ def prove_fold(
     runs: int = 120,
 ) -> FoldProof:
     """Bound the loss of a fold for any number of answers."""
-    found = target if isinstance(target, Mechanism) else mechanism(target)
-    fold = found.function
+    program = target if isinstance(target, Mechanism) else mechanism(target)
+    fold = program.function
     if not isinstance(fold, Fold):
         raise UsageError(
-            f"{found.name} is no Fold, and only a Fold has proofs for every length; "
+            f"{program.name} is no Fold, and only a Fold has proofs for every length; "
             "write it as Fold(step, init, finish=None), or give a length"
         )
     values = "real" if domain is None else domain
     if values not in VALUES:
         raise UsageError(f"domain is 'real' or 'integer', not {domain!r}")
     integer = values == "integer"
-    given = found.parameters_with(parameters)
-    which = parse_relation(relation or found.relation_for(given) or "declared")
+    given = program.parameters_with(parameters)
+    which = parse_relation(relation or program.relation_for(given) or "declared")
     alone = Alone()
     machine = read_fold(fold, given, alone.observed(fold), integer=integer)
     raising = _raising(machine)
     if raising is not None:
-        raise UsageError(f"{found.name} raises in every run: {raising}")
+        raise UsageError(f"{program.name} raises in every run: {raising}")
     drawn = (draw for part in machine.parts for ending in part.endings for draw in ending.leaf.draws)
     if not integer and any(draw.is_discrete for draw in drawn):
         raise UsageError(
-            f"{found.name} draws whole numbers, which hide nothing between real answers that differ by ½; "
+            f"{program.name} draws whole numbers, which hide nothing between real answers that differ by ½; "
             "give domain='integer' if the answers are whole numbers"
         )
     now("comparing runs with it")
     agreement = _agree(machine, fold, given, integer=integer, runs=runs)
     if agreement.disagreement is not None:
-        raise UsageError(f"{found.name} is read wrongly: {agreement.disagreement}; so nothing is proved of it")
+        raise UsageError(f"{program.name} is read wrongly: {agreement.disagreement}; so nothing is proved of it")
     now("aligning its steps")
     scope = Scope("any", values, which, {name: as_text(value) for name, value in given.items()})
-    digest = f"sha256:{found.digest}" if found.digest else ""
+    digest = f"sha256:{program.digest}" if program.digest else ""
     open_ends = (*alone.open, *missed(agreement))
     cases = align_fold(machine, which) or couple_fold(machine, which)
     selection = select_fold(machine, which) if cases is None else None
-    return FoldProof(found.name, digest, scope, machine, cases, agreement, open_ends, selection)
+    return FoldProof(program.name, digest, scope, machine, cases, agreement, open_ends, selection)
 
 
 def _raising(machine: FoldMachine) -> str | None:

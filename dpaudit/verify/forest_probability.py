@@ -276,13 +276,13 @@ def _branch(
     shared: Mapping[int, Mapping[int, Sequence[tuple[int, Fraction, Fraction]]]],
 ) -> Branch:
     ties = [(place, value, Fraction(0)) for place, value in own.get(draw, ())]
-    found = Branch(draw, ties)
+    branch = Branch(draw, ties)
     for other, links in shared.get(draw, {}).items():
         if other == above:
-            found.ties += links
+            branch.ties += links
         else:
-            found.children.append(_branch(other, draw, own, shared))
-    return found
+            branch.children.append(_branch(other, draw, own, shared))
+    return branch
 
 
 # --- pieces of c·t^k·e^(r·t) -----------------------------------------------------------------------------------
@@ -308,19 +308,19 @@ class _Line:
 
 
 def _add(left: Terms, right: Terms, sign: int = 1) -> Terms:
-    found = dict(left)
+    total = dict(left)
     for key, value in right.items():
-        found[key] = found[key] + sign * value if key in found else sign * value
-    return found
+        total[key] = total[key] + sign * value if key in total else sign * value
+    return total
 
 
 def _times(left: Terms, right: Terms) -> Terms:
-    found: Terms = {}
+    product: Terms = {}
     for (k, r), c in left.items():
         for (m, s), d in right.items():
             key = k + m, r + s
-            found[key] = found[key] + c * d if key in found else c * d
-    return found
+            product[key] = product[key] + c * d if key in product else c * d
+    return product
 
 
 def _middles(breaks: Sequence[Fraction]) -> list[Fraction]:
@@ -339,22 +339,22 @@ def _density(draw: NoiseDraw, balls: Balls) -> _Pieces:
 
 def _antiderivative(terms: Terms, balls: Balls) -> Terms:
     """Return an antiderivative; that of a term with r > 0 vanishes at −∞, with r < 0 at ∞."""
-    found: Terms = {}
+    antiderivative: Terms = {}
     for (k, r), c in terms.items():
         if not r:
-            found = _add(found, {(k + 1, r): c / (k + 1)})
+            antiderivative = _add(antiderivative, {(k + 1, r): c / (k + 1)})
             continue
         factor = c
         for power in range(k, -1, -1):
             factor = factor / balls.ball(r)
-            found = _add(found, {(power, r): factor})
+            antiderivative = _add(antiderivative, {(power, r): factor})
             factor = -factor * power
-    return found
+    return antiderivative
 
 
 def _along(terms: Terms, line: _Line, balls: Balls) -> Terms:
     """Return the function at x = slope·t + offset, as a function of t."""
-    found: Terms = {}
+    composed: Terms = {}
     a, b = line.slope, line.offset
     for (k, r), c in terms.items():
         height = c * balls.exp(r * b) if r and b else c
@@ -362,13 +362,13 @@ def _along(terms: Terms, line: _Line, balls: Balls) -> Terms:
             part: Terms = {(0, Fraction(0)): height * balls.ball(b**k)}
         else:
             part = {(j, r * a): height * balls.ball(math.comb(k, j) * a**j * b ** (k - j)) for j in range(k + 1)}
-        found = _add(found, part)
-    return found
+        composed = _add(composed, part)
+    return composed
 
 
 def _cumulated(g: _Pieces, balls: Balls) -> tuple[list[Terms], Terms]:
     """Return ∫ g from −∞ up to a point of each piece, and over the whole line."""
-    found: list[Terms] = []
+    cumulated: list[Terms] = []
     so_far: Terms = {}
     for place, part in enumerate(g.parts):
         whole = _antiderivative(part, balls)
@@ -377,27 +377,27 @@ def _cumulated(g: _Pieces, balls: Balls) -> tuple[list[Terms], Terms]:
             here = _add(here, _along(whole, _Line(Fraction(0), g.breaks[place - 1]), balls), -1)
         elif any(r <= 0 for _, r in part):
             raise AssertionError("a density does not vanish towards minus infinity")
-        found.append(_add(here, whole))
+        cumulated.append(_add(here, whole))
         if place < len(g.breaks):
-            so_far = _along(found[-1], _Line(Fraction(0), g.breaks[place]), balls)
+            so_far = _along(cumulated[-1], _Line(Fraction(0), g.breaks[place]), balls)
         elif any(r >= 0 for _, r in part):
             raise AssertionError("a density does not vanish towards infinity")
         else:
             so_far = here
-    return found, so_far
+    return cumulated, so_far
 
 
 def _between(g: _Pieces, lowers: Sequence[_Line], uppers: Sequence[_Line], balls: Balls) -> _Pieces:
     """Return ∫ g from the highest of the lower lines to the lowest of the upper ones, as a function of t."""
     cumulated, total = _cumulated(g, balls)
     lines = list(dict.fromkeys([*lowers, *uppers]))
-    found = {
+    points = {
         (other.offset - line.offset) / (line.slope - other.slope)
         for line, other in itertools.combinations(lines, 2)
         if line.slope != other.slope
     }
-    found |= {(at - line.offset) / line.slope for line in lines if line.slope for at in g.breaks}
-    breaks = sorted(found)
+    points |= {(at - line.offset) / line.slope for line in lines if line.slope for at in g.breaks}
+    breaks = sorted(points)
     parts: list[Terms] = []
     for middle in _middles(breaks):
         low = max(lowers, key=lambda line: line.at(middle), default=None)
@@ -438,26 +438,26 @@ def probability(
     draws: Sequence[NoiseDraw], conditions: Sequence[Constraint], point: Mapping[str, Fraction] | None = None
 ) -> Enclosure | None:
     """Return the probability that independent draws satisfy all conditions."""
-    found = forest(draws, conditions)
-    if found is None:
+    trees = forest(draws, conditions)
+    if trees is None:
         return None
-    return forest_probability(found, conditions, point or {})
+    return forest_probability(trees, conditions, point or {})
 
 
 def forest_probability(
-    found: Forest, conditions: Sequence[Constraint], point: Mapping[str, Fraction]
+    trees: Forest, conditions: Sequence[Constraint], point: Mapping[str, Fraction]
 ) -> Enclosure | None:
     """Return the probability of conditions whose forest is already known.
 
     Args:
-        found: the forest of the conditions; its densities must be known (`Forest.is_known`).
+        trees: the forest of the conditions; its densities must be known (`Forest.is_known`).
         conditions: on draws, and on variables of ``point``.
         point: the values of all variables that are not draws.
 
     Returns:
         An enclosure; see `probability`.
     """
-    names = {draw_name(number) for number in range(len(found.draws))}
+    names = {draw_name(number) for number in range(len(trees.draws))}
     constants = [
         condition.expression.constant
         + sum(
@@ -466,15 +466,15 @@ def forest_probability(
         )
         for condition in conditions
     ]
-    for place in found.free:
+    for place in trees.free:
         value, sign = constants[place], conditions[place].sign
         if value < 0 or (value > 0 and sign == "=") or (value == 0 and sign == ">"):
             return Enclosure(Fraction(0), Fraction(0))
-    if not found.is_known:
+    if not trees.is_known:
         return None
     low = high = Fraction(1)
-    for root in found.roots:
-        ends = _root_probability(root, found.draws, [Fraction(each) for each in constants])
+    for root in trees.roots:
+        ends = _root_probability(root, trees.draws, [Fraction(each) for each in constants])
         low, high = low * ends.low, high * ends.high
     return Enclosure(low, high)
 
@@ -531,15 +531,15 @@ _MOST_CELLS = 1 << 21  # numbers in one array, 16 MiB
 class Landscape:
     """The probability of one region, as a function of the variables that are not draws."""
 
-    def __init__(self, found: Forest, conditions: Sequence[Constraint], variables: Sequence[str]) -> None:
+    def __init__(self, trees: Forest, conditions: Sequence[Constraint], variables: Sequence[str]) -> None:
         """Describe a region."""
-        self._forest = found
-        self._draws = found.draws
+        self._forest = trees
+        self._draws = trees.draws
         rows = [[float(each.expression.terms.get(name, 0)) for name in variables] for each in conditions]
         self._of_variables = np.array(rows).reshape(len(conditions), len(variables))
         self._constants = np.array([float(each.expression.constant) for each in conditions])
         self._signs = [each.sign for each in conditions]
-        depth = max((root.depth for root in found.roots), default=1)
+        depth = max((root.depth for root in trees.roots), default=1)
         self._nodes, self._cuts = _FINE if depth <= 2 else _COARSE
         self._at_once = max(1, int(_MOST_CELLS // 600 ** min(depth - 1, 1) // 200 ** max(depth - 2, 0)))
 
@@ -602,9 +602,9 @@ class Landscape:
         draw = self._draws[child.draw]
         corners = [float(at * draw.scale) for at in _density_in_floats(draw).breaks]
         lines = [(constants[..., place] / -float(own), -float(parents / own)) for place, own, parents in child.ties]
-        found = [(corner - offset) / slope for offset, slope in lines if slope for corner in corners]
-        found += [(b - a) / (s - t) for (a, s), (b, t) in itertools.combinations(lines, 2) if s != t]
-        return max(abs(slope) for _, slope in lines) / float(draw.scale), found
+        kinks = [(corner - offset) / slope for offset, slope in lines if slope for corner in corners]
+        kinks += [(b - a) / (s - t) for (a, s), (b, t) in itertools.combinations(lines, 2) if s != t]
+        return max(abs(slope) for _, slope in lines) / float(draw.scale), kinks
 
     def _quadrature(self, breaks: Floats, first: float, last: float) -> tuple[Floats, Floats]:
         """Return nodes and weights on the pieces between breaks (the last axis, ascending)."""

@@ -98,28 +98,28 @@ class ValueTree:
     def _node(self, place: _Place, number: int) -> list[_Place]:
         """Add the node of a place, and return the places below it."""
         here, draws = place.here, place.draws
-        found = [self.tree.nodes[each] for each in here.leaves()]
-        if not found:
+        nodes = [self.tree.nodes[each] for each in here.leaves()]
+        if not nodes:
             reason = contradiction([*place.conditions, *supports(draws)], continuous_names(draws))
             if reason is None:
                 raise PartsError
             self.nodes.append(DeadNode(reason))
             return []
-        if len({type(each) for each in found}) > 1:
+        if len({type(each) for each in nodes}) > 1:
             raise PartsError
-        first = found[0]
+        first = nodes[0]
         if isinstance(first, LeafNode):
-            self._leaf(place, number, [each.leaf for each in found if isinstance(each, LeafNode)])
+            self._leaf(place, number, [each.leaf for each in nodes if isinstance(each, LeafNode)])
             return []
         if isinstance(first, DrawNode):
-            if any(not isinstance(each, DrawNode) or each.draw != first.draw for each in found):
+            if any(not isinstance(each, DrawNode) or each.draw != first.draw for each in nodes):
                 raise PartsError
             self.nodes.append(DrawNode(first.draw))
             below = here.mapped(lambda each: self._from(self._then(each)))
             return [_Place(below, number, None, place.conditions, (*draws, first.draw))]
         if isinstance(first, CompareNode):
             ways: list[Way] = list(first.ways)
-            if any(not isinstance(each, CompareNode) or list(each.ways) != ways for each in found):
+            if any(not isinstance(each, CompareNode) or list(each.ways) != ways for each in nodes):
                 raise PartsError
             asked = self._expression(here, lambda each: self._compare(each).expression)
             self.nodes.append(CompareNode(asked, dict.fromkeys(ways, NOT_READ)))
@@ -133,7 +133,7 @@ class ValueTree:
                 )
                 for way in ways
             ]
-        return self._argmax(place, number, [each for each in found if isinstance(each, ArgmaxNode)])
+        return self._argmax(place, number, [each for each in nodes if isinstance(each, ArgmaxNode)])
 
     def _then(self, number: int) -> int:
         node = self.tree.nodes[number]
@@ -145,9 +145,9 @@ class ValueTree:
         assert isinstance(node, CompareNode), "all nodes here compare"
         return node
 
-    def _argmax(self, place: _Place, number: int, found: Sequence[ArgmaxNode]) -> list[_Place]:
-        count = len(found[0].expressions)
-        if any(len(each.expressions) != count for each in found):
+    def _argmax(self, place: _Place, number: int, nodes: Sequence[ArgmaxNode]) -> list[_Place]:
+        count = len(nodes[0].expressions)
+        if any(len(each.expressions) != count for each in nodes):
             raise PartsError
 
         def at(each: int) -> ArgmaxNode:
@@ -171,14 +171,14 @@ class ValueTree:
             for way in range(count)
         ]
 
-    def _leaf(self, place: _Place, number: int, found: Sequence[ProgramPath]) -> None:
-        if len({each.is_null for each in found}) > 1:
+    def _leaf(self, place: _Place, number: int, paths: Sequence[ProgramPath]) -> None:
+        if len({each.is_null for each in paths}) > 1:
             raise PartsError
         output: Output = ("none",)
-        if not found[0].is_null:
-            by_node = {each.node: each.output for each in found}
+        if not paths[0].is_null:
+            by_node = {each.node: each.output for each in paths}
             output = self._output(place.here, by_node)
-        leaf = ProgramPath(number, place.conditions, place.draws, output, found[0].is_null)
+        leaf = ProgramPath(number, place.conditions, place.draws, output, paths[0].is_null)
         self.nodes.append(LeafNode(leaf))
         self.leaves.append(leaf)
 
@@ -323,13 +323,13 @@ _Leaf = tuple[tuple[Constraint, ...], Affine]
 
 def _listed(tree: Branches) -> list[_Leaf]:
     """Return the leaves of a value; raise if data alone do not show that a way is dead."""
-    found: list[_Leaf] = []
+    leaves: list[_Leaf] = []
     for conditions, leaf in tree.regions():
         if leaf is not None:
-            found.append((conditions, leaf))
+            leaves.append((conditions, leaf))
         elif contradiction(conditions) is None:
             raise PartsError
-    return found
+    return leaves
 
 
 def _boxed(trees: Sequence[Branches], relation: Relation, length: int) -> tuple[tuple[Value, ...], list[Fraction]]:
@@ -337,7 +337,7 @@ def _boxed(trees: Sequence[Branches], relation: Relation, length: int) -> tuple[
     group = relation.group
     if sum(len(list(tree.leaves())) ** 2 for tree in trees) > MOST_REASONS:
         raise PartsError
-    found: list[Value] = []
+    values: list[Value] = []
     units: list[Fraction] = []
     moved = {f"q{number}": f"s{number}" for number in range(length)}
     box = [Constraint(Affine({f"s{number}": sign}, group), ">=") for number in range(length) for sign in (1, -1)]
@@ -353,22 +353,22 @@ def _boxed(trees: Sequence[Branches], relation: Relation, length: int) -> tuple[
             reasons = _reasons(_listed(scaled), moved, box)
             if not isinstance(reasons, list):
                 unit *= Fraction(reasons).limit_denominator(_DENOMINATOR)
-        found.append(Value(scaled, tuple(reasons)))
+        values.append(Value(scaled, tuple(reasons)))
         units.append(unit)
-    return tuple(found), units
+    return tuple(values), units
 
 
 def _reasons(leaves: Sequence[_Leaf], moved: Mapping[str, str], box: Sequence[Constraint]) -> list[Farkas] | float:
     """Return for each pair of leaves why a value moves by at most 1, or a movement that is larger."""
-    found: list[Farkas] = []
+    reasons: list[Farkas] = []
     for one in leaves:
         for other in leaves:
             known, apart = _apart(one, other, moved)
             reason = _reason(known, box, Constraint(apart - Affine({}, 1), ">"))
             if reason is None:
                 return _largest([*known[0], *known[1], *box], apart)
-            found.append(reason)
-    return found
+            reasons.append(reason)
+    return reasons
 
 
 def _summed(trees: Sequence[Branches]) -> tuple[tuple[Value, ...], list[Fraction]] | None:
@@ -397,7 +397,7 @@ def _summed(trees: Sequence[Branches]) -> tuple[tuple[Value, ...], list[Fraction
             shares[name] = shares.get(name, Fraction(0)) + slope / most
     together = max(shares.values(), default=Fraction(1)) or Fraction(1)
     units = [most * together for most in largest]
-    found: list[Value] = []
+    values: list[Value] = []
     for tree, own, unit in zip(trees, steepest, units, strict=True):
         scaled = _over(tree, unit)
         leaves = _listed(scaled)
@@ -407,22 +407,22 @@ def _summed(trees: Sequence[Branches]) -> tuple[tuple[Value, ...], list[Fraction
             if up is None or down is None:
                 return None
             slopes.append(Slope(name, size / unit, up, down))
-        found.append(Value(scaled, (), tuple(slopes)))
-    return tuple(found), units
+        values.append(Value(scaled, (), tuple(slopes)))
+    return tuple(values), units
 
 
 def _slope_reasons(leaves: Sequence[_Leaf], query: str, slope: Fraction, sign: int) -> tuple[Farkas, ...] | None:
     """Return for each pair of leaves why a value moves by no more than the slope, or None if it jumps."""
     ahead = [Constraint(Affine.variable("s0"), ">=")]
-    found: list[Farkas] = []
+    reasons: list[Farkas] = []
     for one in leaves:
         for other in leaves:
             known, apart = _apart(one, other, {query: "s0"})
             reason = _reason(known, ahead, Constraint(apart.times(sign) - Affine({"s0": slope}), ">"))
             if reason is None:
                 return None
-            found.append(reason)
-    return tuple(found)
+            reasons.append(reason)
+    return tuple(reasons)
 
 
 def _over(tree: Branches, unit: Fraction) -> Branches:

@@ -127,14 +127,16 @@ def compare_command(
         for given in values
         for length in every
     ]
-    found = []
+    documents = []
     for each in what:
-        found += [checked_evidence(each)] if each in files else [_evidence(each, apart, quiet, one) for one in asked]
+        documents += (
+            [checked_evidence(each)] if each in files else [_evidence(each, apart, quiet, one) for one in asked]
+        )
     if html_file is not None:
-        outputs.write(html_file, side_by_side_page(found))
+        outputs.write(html_file, side_by_side_page(documents))
     if not quiet:
-        outputs.say(side_by_side_text(found))
-    return gravest(found).exit_code
+        outputs.say(side_by_side_text(documents))
+    return gravest(documents).exit_code
 
 
 def _evidence(target: str, apart: Apart, quiet: bool, options: dict[str, Any]) -> Any:
@@ -166,16 +168,16 @@ def compared(target: str, quiet: bool, length: int | None, **options: Any) -> di
     with at_work(quiet) as listen:
         from dpaudit.verify.answer import audit, prove
 
-        mechanism, found = loaded(target, options)
-        asked = {name: found[name] for name in _PROVED}
+        mechanism, given = loaded(target, options)
+        asked = {name: given[name] for name in _PROVED}
         if length is not None:  # nothing else has so many answers: a refusal is told
-            return prove(mechanism, **asked, domain=found["domain"], length=length, listen=listen).document()
+            return prove(mechanism, **asked, domain=given["domain"], length=length, listen=listen).document()
         if _of_records(options):
-            return audit(mechanism, **found, listen=listen).document()
-        for each in [None, _length(mechanism, found["parameters"])]:
+            return audit(mechanism, **given, listen=listen).document()
+        for each in [None, _length(mechanism, given["parameters"])]:
             with contextlib.suppress(UsageError):  # runs say what they can, and refuse what cannot be run
                 return prove(mechanism, **asked, length=each, listen=listen).document()
-        return audit(mechanism, **found, listen=listen).document()
+        return audit(mechanism, **given, listen=listen).document()
 
 
 def _of_records(options: dict[str, Any]) -> bool:
@@ -222,12 +224,12 @@ def plan_command(target: str, apart: Apart, **options: Any) -> int:
         )
     error, vary = options.pop("error"), options.pop("vary")
     if error is None:
-        found = apart.carry_out(planned, {"target": target, **options})
+        answer = apart.carry_out(planned, {"target": target, **options})
     else:
         given = {name: options[name] for name in ("parameters", "pairs", "relation", "runs", "seed")}
-        found = apart.carry_out(planned_error, {"target": target, "error": error, "vary": vary, **given})
-    click.echo(str(found["text"]), nl=False)
-    return 0 if found["possible"] is True else 3
+        answer = apart.carry_out(planned_error, {"target": target, "error": error, "vary": vary, **given})
+    click.echo(str(answer["text"]), nl=False)
+    return 0 if answer["possible"] is True else 3
 
 
 def planned(target: str, detect: str, **options: Any) -> dict[str, Any]:
@@ -236,8 +238,8 @@ def planned(target: str, detect: str, **options: Any) -> dict[str, Any]:
         from dpaudit.auditing.plan import plan
 
         mechanism, given = loaded(target, options)
-        found = plan(mechanism, detect, listen=listen, **given)
-        return {"text": _words(found), "possible": found.runs is not None}
+        planned_runs = plan(mechanism, detect, listen=listen, **given)
+        return {"text": _words(planned_runs), "possible": planned_runs.runs is not None}
 
 
 def planned_error(target: str, error: float, vary: str, **options: Any) -> dict[str, Any]:
@@ -246,8 +248,8 @@ def planned_error(target: str, error: float, vary: str, **options: Any) -> dict[
         from dpaudit.auditing.plan import plan_error
 
         mechanism, given = loaded(target, options)
-        found = plan_error(mechanism, error, vary=vary, **given)
-        return {"text": _error_words(found), "possible": found.value is not None}
+        planned_value = plan_error(mechanism, error, vary=vary, **given)
+        return {"text": _error_words(planned_value), "possible": planned_value.value is not None}
 
 
 def _error_words(plan: ErrorPlan) -> str:
@@ -281,13 +283,13 @@ def _words(plan: Plan) -> str:
     from dpaudit.evidence.event import DATASETS
     from dpaudit.report.text.phrases import NBSP, claim_words, confidence_text, count_text, lower_text, shortened
 
-    claim, found = plan.claim, f"{plan.claim.symbol} = {plan.value:.10g}"
+    claim, violation = plan.claim, f"{plan.claim.symbol} = {plan.value:.10g}"
     rows = [("target", shortened(plan.target, 80)), ("claim", claim_words(claim))]
     if plan.runs is None or plan.measuring is None or plan.seconds is None:
-        answer = f"No number of runs would show {found} through the event that was chosen."
+        answer = f"No number of runs would show {violation} through the event that was chosen."
     else:
         answer = (
-            f"About {count_text(plan.runs)} runs find {found} with probability 0.9, at "
+            f"About {count_text(plan.runs)} runs find {violation} with probability 0.9, at "
             f"{confidence_text(plan.confidence)} confidence."
         )
         rows.append(("runs", f"{count_text(plan.runs)} in all; {count_text(plan.measuring)} have to measure the event"))

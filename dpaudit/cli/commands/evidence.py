@@ -383,7 +383,7 @@ def _evidence_files(folder: Path) -> tuple[list[Path], list[Path]]:
     """Return the evidence files in a folder and below it, by name, and other JSON files."""
     from dpaudit.evidence.canonical_json import read_json
 
-    found: list[Path] = []
+    evidence: list[Path] = []
     others: list[Path] = []
     for file in sorted(folder.rglob("*.json")):
         try:
@@ -391,8 +391,8 @@ def _evidence_files(folder: Path) -> tuple[list[Path], list[Path]]:
         except (OSError, ValueError, RecursionError):
             document = None
         is_evidence = isinstance(document, dict) and {"id", "evidence"} <= document.keys()
-        (found if is_evidence else others).append(file)
-    return found, others
+        (evidence if is_evidence else others).append(file)
+    return evidence, others
 
 
 def _link(file: Path, base: Path) -> str:

@@ -73,8 +73,8 @@ def audited(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
 
         if options["resume"] is not None:
             options["resume"] = Path(options["resume"]).absolute()  # a mechanism may change the working directory
-        mechanism, found = loaded(target, options)
-        return audit(mechanism, **found, listen=listen).document()
+        mechanism, given = loaded(target, options)
+        return audit(mechanism, **given, listen=listen).document()
 
 
 # --- What do a few recorded and replayed runs show, and at which line? ---
@@ -111,8 +111,8 @@ def traced(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
     with at_work(quiet) as listen:
         from dpaudit.auditing.trace import trace
 
-        mechanism, found = loaded(target, options)
-        return trace(mechanism, **found, listen=listen).document()
+        mechanism, given = loaded(target, options)
+        return trace(mechanism, **given, listen=listen).document()
 
 
 # --- What can be proved about a program? The command ``prove``. ---
@@ -181,8 +181,8 @@ def proved(
     with at_work(quiet) as listen:
         from dpaudit.verify.answer import prove
 
-        mechanism, found = loaded(target, {**options, "data": data})
-        return prove(mechanism, **{**found, "domain": _domain(domain), "listen": listen}).document()
+        mechanism, given = loaded(target, {**options, "data": data})
+        return prove(mechanism, **{**given, "domain": _domain(domain), "listen": listen}).document()
 
 
 def _domain(texts: tuple[str, ...]) -> str | list[Any] | dict[str, Any] | None:
@@ -236,10 +236,12 @@ def trained(target: str, **options: Any) -> dict[str, Any]:
     from dpaudit.loading import function_named
     from dpaudit.training.watch import watched
 
-    found, raised = watched(function_named(target), {**options, "name": target.replace("\\", "/").rpartition("/")[2]})
+    evidence, raised = watched(
+        function_named(target), {**options, "name": target.replace("\\", "/").rpartition("/")[2]}
+    )
     if raised is not None:  # what was seen until then is kept, and says so
         click.echo("".join(traceback.format_exception(raised)), err=True, nl=False)
-    return found.document()
+    return evidence.document()
 
 
 # --- Does one neighbour move a query farther than declared? The command ``sensitivity``. ---
@@ -273,10 +275,10 @@ def sensitivity_command(target: str, quiet: bool, apart: Apart, **options: Any) 
     found, which without a certificate proves nothing; 1 with a counterexample; 2 where there is no answer. TARGET runs
     in a process of its own.
     """
-    found = apart.carry_out(searched, {"target": target, "quiet": quiet, **options})
+    answer = apart.carry_out(searched, {"target": target, "quiet": quiet, **options})
     if not quiet:
-        click.echo(str(found["text"]), nl=False)
-    return 1 if found["exceeded"] is True else 0
+        click.echo(str(answer["text"]), nl=False)
+    return 1 if answer["exceeded"] is True else 0
 
 
 def searched(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
@@ -288,8 +290,8 @@ def searched(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
         mechanism, given = loaded(target, options)
         if length is not None:
             return _bounded(mechanism, length, given)
-        found = sensitivity(mechanism, listen=listen, **given)
-        return {"text": _words(found), "exceeded": bool(found.exceeded)}
+        moved = sensitivity(mechanism, listen=listen, **given)
+        return {"text": _words(moved), "exceeded": bool(moved.exceeded)}
 
 
 def _bounded(mechanism: Any, length: int, given: dict[str, Any]) -> dict[str, Any]:
@@ -304,46 +306,46 @@ def _bounded(mechanism: Any, length: int, given: dict[str, Any]) -> dict[str, An
             f"{', '.join(f'--{name}' for name in other) or '--relation'}"
         )
     kept = {name: given[name] for name in ("domain", "claimed", "parameters", "seed") if name in given}
-    found = both_ends(mechanism, length=length, **{"domain": None, **kept})
-    return {"text": words(found), "exceeded": found.exceeded}
+    ends = both_ends(mechanism, length=length, **{"domain": None, **kept})
+    return {"text": words(ends), "exceeded": ends.exceeded}
 
 
-def _words(found: Sensitivity) -> str:
+def _words(moved: Sensitivity) -> str:
     """Return the result as text: the answer first."""
     import math
 
     from dpaudit.report.text.phrases import relation_words
 
-    norm = "" if found.norm == "1" else f", in the norm {found.norm}"
+    norm = "" if moved.norm == "1" else f", in the norm {moved.norm}"
     answer = (
-        "COUNTEREXAMPLE" if found.exceeded else "NO COUNTEREXAMPLE FOUND" if found.claimed is not None else "NO CLAIM"
+        "COUNTEREXAMPLE" if moved.exceeded else "NO COUNTEREXAMPLE FOUND" if moved.claimed is not None else "NO CLAIM"
     )
-    allowed = None if found.claimed is None else found.claimed * found.relation.group
+    allowed = None if moved.claimed is None else moved.claimed * moved.relation.group
     rows = [
-        ("query", found.query),
+        ("query", moved.query),
         ("declared", "none" if allowed is None else f"moves by at most {allowed:.10g}{norm}"),
-        ("neighbours", relation_words(str(found.relation))),
-        ("found", "without a bound" if math.isinf(found.largest) else f"moves by {found.largest:.10g}{norm}"),
-        ("change", found.candidate),
+        ("neighbours", relation_words(str(moved.relation))),
+        ("found", "without a bound" if math.isinf(moved.largest) else f"moves by {moved.largest:.10g}{norm}"),
+        ("change", moved.candidate),
     ]
-    if math.isinf(found.largest) and found.finite is not None:
+    if math.isinf(moved.largest) and moved.finite is not None:
         rows.append(
-            ("numbers", f"moves by {found.finite:.10g}{norm}, where it gives numbers: {found.finite_candidate}")
+            ("numbers", f"moves by {moved.finite:.10g}{norm}, where it gives numbers: {moved.finite_candidate}")
         )
-    if found.smallest is not None:
-        small = f"{_size(found.smallest[0])} and {_size(found.smallest[1])}"
-        far = found.smallest_distance or 0.0
+    if moved.smallest is not None:
+        small = f"{_size(moved.smallest[0])} and {_size(moved.smallest[1])}"
+        far = moved.smallest_distance or 0.0
         how = "without a bound" if math.isinf(far) else f"by {far:.10g}"
         rows.append(("smallest", f"{small} move it {how}"))
-    rows += [("also" if number else "trouble", str(each)) for number, each in enumerate(found.troubles)]
-    silent = f"; on {found.silent} both datasets gave no number" if found.silent else ""
+    rows += [("also" if number else "trouble", str(each)) for number, each in enumerate(moved.troubles)]
+    silent = f"; on {moved.silent} both datasets gave no number" if moved.silent else ""
     rows.append(
-        ("tried", f"{found.tried} pair{'' if found.tried == 1 else 's'} of neighbours{silent}; seed {found.seed}")
+        ("tried", f"{moved.tried} pair{'' if moved.tried == 1 else 's'} of neighbours{silent}; seed {moved.seed}")
     )
-    if found.room:
-        rows.append(("rounding", f"a movement counts where it is more than {found.room:.2g} beyond what is declared"))
-    lines = [f"{answer}: {found}", *(f"  {label:<11}{text}" for label, text in rows)]
-    if not found.exceeded:
+    if moved.room:
+        rows.append(("rounding", f"a movement counts where it is more than {moved.room:.2g} beyond what is declared"))
+    lines = [f"{answer}: {moved}", *(f"  {label:<11}{text}" for label, text in rows)]
+    if not moved.exceeded:
         lines.append("  That none was found is no proof: other data, or other neighbours, may move it farther.")
     return "\n".join(lines) + "\n"
 
@@ -384,16 +386,16 @@ def replay_command(evidence_file: str, json_file: str | None, quiet: bool, apart
     """
     outputs = OutputFiles(json_file)
     arguments = {"evidence_file": evidence_file, "quiet": quiet, **options}
-    found = apart.carry_out(replayed, arguments)
-    holds = found["holds"] is True
+    answer = apart.carry_out(replayed, arguments)
+    holds = answer["holds"] is True
     if json_file is not None:
-        if found["after"] is None:
+        if answer["after"] is None:
             from dpaudit.errors import UsageError
 
             raise UsageError("the events were counted again, without new evidence; leave out --json")
-        outputs.write(json_file, evidence_of(found["after"]).to_json())
+        outputs.write(json_file, evidence_of(answer["after"]).to_json())
     if not quiet:
-        lines = list(map(str, found["sentences"]))
+        lines = list(map(str, answer["sentences"]))
         more = [f"… and {len(lines) - _MOST_DIFFERENCES} more"] if len(lines) > _MOST_DIFFERENCES else []
         shown = [*lines[:_MOST_DIFFERENCES], *more]
         outputs.say("".join(f"{'holds' if holds else 'DIFFERS':<8} {line}\n" for line in shown))
@@ -413,7 +415,7 @@ def replayed(
         from dpaudit.review.replay import replay
 
         before = read_evidence(evidence_file)
-        found = replay(
+        again = replay(
             before,
             pairs=_given_pairs(before, pairs) if pairs else None,
             data=dataset_in(data),
@@ -423,9 +425,9 @@ def replayed(
             **options,
         )
         return {
-            "holds": bool(found.holds),
-            "sentences": list(found.sentences()),
-            "after": None if found.after is None else found.after.document(),
+            "holds": bool(again.holds),
+            "sentences": list(again.sentences()),
+            "after": None if again.after is None else again.after.document(),
         }
 
 
@@ -445,12 +447,12 @@ def _declared(text: str) -> list[Any]:
     from dpaudit.errors import UsageError
 
     try:
-        found = json.loads(text)
+        datasets = json.loads(text)
     except ValueError as error:
         raise UsageError(f"--domain is a JSON list of datasets; this is none: {error}") from None
-    if not isinstance(found, list):
+    if not isinstance(datasets, list):
         raise UsageError(f"--domain is a JSON list of datasets, not {text!r:.60}")
-    return found
+    return datasets
 
 
 _EXAMPLE = "dpaudit account --gaussian 1.1 --rate 0.004 --steps 14000 --claim 'epsilon=3.2, delta=1e-5'"

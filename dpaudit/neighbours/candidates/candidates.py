@@ -63,7 +63,7 @@ def answer_candidates(data: Any, relation: Relation, *, domain: Any = None) -> l
             ("all answers at the low end: ", np.full(size, float(allowed.low))),
             ("all answers at the high end: ", np.full(size, float(allowed.high))),
         ]
-    found = []
+    pairs = []
     for words, base in bases:
         for name, move in moves:
             start = answers.ravel() if base is None else base
@@ -74,10 +74,10 @@ def answer_candidates(data: Any, relation: Relation, *, domain: Any = None) -> l
             moved = start.astype(np.float64) + move
             if np.all(np.isfinite(moved)) and np.any(moved != start) and relation.accepts(start.astype(float), moved):
                 kind = "extreme" if base is None else "base"
-                found.append(LazyPair(words + name, kind, partial(_made, data, base, move)))
-    if not found:
+                pairs.append(LazyPair(words + name, kind, partial(_made, data, base, move)))
+    if not pairs:
         raise UsageError(f"no answer can be moved under {str(relation)!r} within the domain and the type of the data")
-    return found
+    return pairs
 
 
 def _numbers(data: Any, relation: Relation) -> np.ndarray[Any, Any]:
@@ -188,12 +188,12 @@ def smaller(pair: Pair, relation: Relation | str) -> Iterator[Pair]:
     """
     relation = parse_relation(relation)
     if relation.kind == "queries":
-        found = _of_answers(*pair)
+        simpler_pairs = _of_answers(*pair)
     elif relation.kind == "declared":
-        found = iter(())
+        simpler_pairs = iter(())
     else:
-        found = _of_records(*pair)
-    return (simpler for simpler in found if relation.accepts(*simpler))
+        simpler_pairs = _of_records(*pair)
+    return (simpler for simpler in simpler_pairs if relation.accepts(*simpler))
 
 
 # --- records ---
@@ -359,8 +359,8 @@ def chosen(
             "no neighbours follow from the relation 'declared'; give pairs, or a relation that says what may change"
         )
     if relation.kind == "queries":
-        found = [] if data is None else answer_candidates(data, relation, domain=None if beyond_domain else domain)
-        return _limited([*found, *_tiny(data, relation, domain, listed)], limit)
+        pairs = [] if data is None else answer_candidates(data, relation, domain=None if beyond_domain else domain)
+        return _limited([*pairs, *_tiny(data, relation, domain, listed)], limit)
     dataset = blank(domain) if data is None else _read(data, domain)
     if isinstance(dataset, Single) and (relation.kind != "replace" or relation.person is not None):
         raise UsageError(
@@ -370,13 +370,13 @@ def chosen(
     domains = column_domains(domain, dataset)
     usable = np.ones(dataset.size, dtype=bool) if beyond_domain else ~outside(dataset, domains)
     changes = Changes(dataset, relation, domains, usable, beyond_domain, np.random.default_rng(seed), numbers)
-    found = [*_possible(changes.found(limit), dataset, relation), *_tiny(data, relation, domain, listed)]
-    if not found:
+    pairs = [*_possible(changes.found(limit), dataset, relation), *_tiny(data, relation, domain, listed)]
+    if not pairs:
         raise UsageError(
             f"no neighbour of this {type(data).__name__} can be made under {str(relation)!r}: it holds nothing that "
             "could change within its type and domain; declare a wider domain, or give pairs"
         )
-    told, left_out = _limited(found, limit)
+    told, left_out = _limited(pairs, limit)
     if beyond_domain:  # they are asked for
         return told, left_out
     return [replace(each, made_up=any(map(changes.is_made_up, values_put(each)))) for each in told], left_out
@@ -416,13 +416,13 @@ def _read(data: Any, domain: Any) -> Dataset:
     return dataset_of(data, pattern=pattern_of(domain))
 
 
-def _possible(found: Iterable[LazyPair], dataset: Dataset, relation: Relation) -> list[LazyPair]:
+def _possible(pairs: Iterable[LazyPair], dataset: Dataset, relation: Relation) -> list[LazyPair]:
     """The candidates that are possible: sets hold no equal records, and single values have no other size."""
     if isinstance(dataset.data, set | frozenset):
-        return [one for one in found if relation.accepts(*one.pair())]
+        return [one for one in pairs if relation.accepts(*one.pair())]
     if isinstance(dataset, Single):
-        return [one for one in found if one.kind in ("extreme", "code", "behind the code", "outlier", "odd value")]
-    return list(found)
+        return [one for one in pairs if one.kind in ("extreme", "code", "behind the code", "outlier", "odd value")]
+    return list(pairs)
 
 
 def _article(data: Any) -> str:
@@ -430,30 +430,30 @@ def _article(data: Any) -> str:
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
-def _limited(found: list[LazyPair], limit: int) -> tuple[list[LazyPair], int]:
+def _limited(pairs: list[LazyPair], limit: int) -> tuple[list[LazyPair], int]:
     """Keep at most ``limit`` candidates: of every kind the first of each sort, the kinds taking turns."""
-    by_kind = {kind: _spread([one for one in found if one.kind == kind]) for kind in KINDS}
+    by_kind = {kind: _spread([one for one in pairs if one.kind == kind]) for kind in KINDS}
     turns = itertools.zip_longest(*by_kind.values())
     kept = set(map(id, itertools.islice((one for turn in turns for one in turn if one is not None), limit)))
     told = _told_apart([one for kind in by_kind.values() for one in kind if id(one) in kept])
-    return told, len(found) - len(told)
+    return told, len(pairs) - len(told)
 
 
-def _spread(found: list[LazyPair]) -> list[LazyPair]:
+def _spread(pairs: list[LazyPair]) -> list[LazyPair]:
     """The first of each sort, then the second of each, and so on, so that never a whole sort is left out."""
     turns: Counter[str] = Counter()
     placed = []
-    for one in found:
+    for one in pairs:
         turns[one.sort] += 1
         placed.append((turns[one.sort], one))
     return [one for _, one in sorted(placed, key=lambda each: each[0])]
 
 
-def _told_apart(found: list[LazyPair]) -> list[LazyPair]:
+def _told_apart(pairs: list[LazyPair]) -> list[LazyPair]:
     """Number candidates that share a name, for example if two columns do."""
     names: Counter[str] = Counter()
     apart = []
-    for one in found:
+    for one in pairs:
         names[one.name] += 1
         apart.append(one if names[one.name] == 1 else replace(one, name=f"{one.name} ({names[one.name]})"))
     return apart

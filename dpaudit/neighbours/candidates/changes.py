@@ -200,9 +200,9 @@ class Changes:
 
     def _notable(self) -> list[tuple[int, ...]]:
         """Places of the extreme records of all columns (as many as the group has), and of a typical and a last one."""
-        found = [places for seen in self.seen.values() for places in seen.groups]
+        groups = [places for seen in self.seen.values() for places in seen.groups]
         last = np.flatnonzero(self.people.usable)[-1:].tolist()
-        return list(dict.fromkeys([*found, *((place,) for place in [self.typical, *last] if place is not None)]))
+        return list(dict.fromkeys([*groups, *((place,) for place in [self.typical, *last] if place is not None)]))
 
     # --- records that join ---
 
@@ -281,15 +281,15 @@ class Changes:
         if number not in self.spreads:
             allowed, column = self.domains.get(number), self.dataset.columns[number]
             if isinstance(allowed, Values):
-                found = [column.cast(value) for value in allowed.values[:many] if value is not None]
+                spread = [column.cast(value) for value in allowed.values[:many] if value is not None]
             elif isinstance(allowed, Range) and column.sort.numeric:
                 low, span = allowed.low, allowed.high - allowed.low
                 points = [low + span * i / (many - 1) for i in range(many)]
-                found = [column.cast(int(point) if column.sort is Sort.WHOLE else point) for point in points]
+                spread = [column.cast(int(point) if column.sort is Sort.WHOLE else point) for point in points]
             else:
                 places = np.flatnonzero(self.people.usable)[: _SEEN * many].tolist()
-                found = [self.dataset.value(place, number) for place in places]
-            unique = {repr(value): value for value in found if not is_missing(value)}
+                spread = [self.dataset.value(place, number) for place in places]
+            unique = {repr(value): value for value in spread if not is_missing(value)}
             self.spreads[number] = list(unique.values())[:many]
         return self.spreads[number]
 
@@ -362,7 +362,7 @@ class Changes:
         """Extreme records at the other end in the same columns, the first of their kind."""
         if one.lean <= 0:
             return []
-        found = [
+        opposites = [
             other
             for other in self.tries
             if other.kind == EXTREME and other.lean == -one.lean and _apart(other.fields, one.fields)
@@ -372,7 +372,7 @@ class Changes:
             for other in self.tries
             if other.kind == EXTREME and other.lean == one.lean and other.fields.keys() == one.fields.keys()
         ].index(one)
-        return found[rank : rank + 1] or found[:1]
+        return opposites[rank : rank + 1] or opposites[:1]
 
     def _exchanged(self) -> Iterator[LazyPair]:
         """One person's records replaced by a copy of another's."""

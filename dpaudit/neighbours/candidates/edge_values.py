@@ -286,7 +286,7 @@ def edge_values(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | No
         Different values, by kind.
     """
     column = dataset.columns[number]
-    found: list[EdgeValue] = []
+    edges: list[EdgeValue] = []
     taken: set[tuple[str, str]] = set()
     missing = beyond or _has_missing(dataset, number, allowed)
     for value in _offered(dataset, number, seen, allowed):
@@ -295,9 +295,9 @@ def edge_values(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | No
         key = (type(value.value).__name__, repr(value.value)[:200])
         if key not in taken and (missing or not is_missing(value.value)):
             taken.add(key)
-            found.append(value)
+            edges.append(value)
     kinds = [EXTREME, OUTLIER, ODD]
-    return sorted(found, key=lambda value: kinds.index(value.kind)) if column.sort is not Sort.OTHER else []
+    return sorted(edges, key=lambda value: kinds.index(value.kind)) if column.sort is not Sort.OTHER else []
 
 
 def is_of_data(dataset: Dataset, number: int, seen: Seen | None, value: Any) -> bool:
@@ -344,11 +344,11 @@ def values_near(
     products = [one * two for two in reversed(stated) for one in stated if 1 < one < two and low <= one * two <= high]
 
     def suiting(values: Iterable[float], most: int) -> list[Any]:
-        found = dict.fromkeys(math.floor(each) if column.sort is Sort.WHOLE else each for each in values)
-        return [column.cast(each) for each in found if allowed is None or each in allowed][:most]
+        suited = dict.fromkeys(math.floor(each) if column.sort is Sort.WHOLE else each for each in values)
+        return [column.cast(each) for each in suited if allowed is None or each in allowed][:most]
 
-    found = [*suiting((*points, *between), _MOST_OF_CODE), *suiting(products, _MOST_PRODUCTS)]
-    return [*dict.fromkeys(found), *(_missing(dataset, number, allowed) if found else [])]
+    suited = [*suiting((*points, *between), _MOST_OF_CODE), *suiting(products, _MOST_PRODUCTS)]
+    return [*dict.fromkeys(suited), *(_missing(dataset, number, allowed) if suited else [])]
 
 
 def values_behind(
@@ -398,9 +398,9 @@ def _around(number: float, column: Column) -> Iterator[Any]:
 
 def _stated(numbers: Sequence[Any]) -> set[float]:
     """Return the numbers in a function's code, also those in its texts."""
-    found = {float(each) for each in numbers if isinstance(each, int | float)}
+    stated_numbers = {float(each) for each in numbers if isinstance(each, int | float)}
     texts = (each for each in numbers if isinstance(each, str))
-    return found | {float(each) for text in texts for each in _NUMERAL.findall(text)}
+    return stated_numbers | {float(each) for text in texts for each in _NUMERAL.findall(text)}
 
 
 def _missing(dataset: Dataset, number: int, allowed: Allowed | None) -> list[Any]:

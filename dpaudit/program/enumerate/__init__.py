@@ -129,13 +129,13 @@ class DrawTrace(Noise):
             raise ValueError("noise.choice: there must be at least one option")
         if weights is None:
             return options[self._branch([Fraction(1, len(options))] * len(options))]
-        found = [_weight("choice", "a weight", weight) for weight in weights]
-        if len(found) != len(options):
-            raise ValueError(f"noise.choice: {len(options)} options, but {len(found)} weights")
-        total = sum(found, Fraction(0))
-        if any(weight < 0 for weight in found) or not total:
+        exact_weights = [_weight("choice", "a weight", weight) for weight in weights]
+        if len(exact_weights) != len(options):
+            raise ValueError(f"noise.choice: {len(options)} options, but {len(exact_weights)} weights")
+        total = sum(exact_weights, Fraction(0))
+        if any(weight < 0 for weight in exact_weights) or not total:
             raise ValueError("noise.choice: weights must be finite, not negative, and not all zero")
-        return options[self._branch([plain_weight(weight / total) for weight in found])]
+        return options[self._branch([plain_weight(weight / total) for weight in exact_weights])]
 
     def _pick(self, weights: Sequence[float]) -> int:
         raise NotImplementedError  # `choice` does not use it
@@ -162,8 +162,8 @@ def plain_weight(number: Any) -> Weight:
 
 
 def _weight(method: str, what: str, value: Any) -> Weight:
-    if type(value) is float and (found := short_decimal(value)) is not None:
-        return found
+    if type(value) is float and (decimal := short_decimal(value)) is not None:
+        return decimal
     if isinstance(value, Fraction):
         return value
     try:
@@ -336,13 +336,13 @@ def output_text(output: Any) -> str:
     if output is None or kind in (bool, float, str, bytes):
         return repr(output)
     if kind is Raised:
-        found = floated(output)
-        if not is_told(found):
-            raise UsageError(f"an exact reading cannot tell exceptions apart that hold what no text tells ({found})")
-        if "at 0x" in str(found):
+        raised = floated(output)
+        if not is_told(raised):
+            raise UsageError(f"an exact reading cannot tell exceptions apart that hold what no text tells ({raised})")
+        if "at 0x" in str(raised):
             raise UsageError("an exact reading cannot tell exceptions apart that say where in memory an object lies")
-        text = f"Raised(kind={found.kind!r}, message={found.message!r}"
-        return text + "".join(f", {name}={told_as_text(value)}" for name, value in found.details) + ")"
+        text = f"Raised(kind={raised.kind!r}, message={raised.message!r}"
+        return text + "".join(f", {name}={told_as_text(value)}" for name, value in raised.details) + ")"
     if kind is np.ndarray:
         plain = output.dtype.name in ("bool", "int64", "float64", "object")
         return f"array({'' if plain and output.size else output.dtype.str}{output_text(output.tolist())})"
@@ -416,14 +416,14 @@ def exact_reading(
             lambda noise: function(copy.deepcopy(data), noise=noise, **plain),
             budget,
         )
-    found: dict[str, Any] = {}
+    law: dict[str, Any] = {}
     with exact_exponentials():
         for output, weight in outcomes:
             text = output_text(output)
-            found[text] = found.get(text, Fraction(0)) + weight
+            law[text] = law.get(text, Fraction(0)) + weight
     if not same(floated(read), floated(before)):
         raise UsageError("no exact reading: the program changes its data")
-    weights = {text: plain_weight(found[text]) for text in sorted(found)}
+    weights = {text: plain_weight(law[text]) for text in sorted(law)}
     if sum(weights.values(), Fraction(0)) != 1:
         raise UsageError("no exact reading: the traces do not sum to 1; the program keeps state between calls")
     return OutputLaw(weights, budget.followed)
@@ -467,13 +467,13 @@ class _Moves:
         for value, weight in outcomes:
             target = states.number(value)
             merged[target] = merged.get(target, Fraction(0)) + weight
-        found = []
+        targets = []
         for target, weight in merged.items():
             place = self._places.setdefault(str(weight), len(self._weights))
             if place == len(self._weights):
                 self._weights.append(plain_weight(weight))
-            found.append((target, place))
-        self.targets[state] = found
+            targets.append((target, place))
+        self.targets[state] = targets
         self.numerators, self.scale = _common(self._weights)
 
 

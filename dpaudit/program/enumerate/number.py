@@ -64,24 +64,24 @@ ONE: Sum = {Fraction(0): 1}
 
 def plus(left: Sum, right: Sum, sign: int = 1) -> Sum:
     """Return left + sign·right."""
-    found = dict(left)
+    total = dict(left)
     for exponent, coefficient in right.items():
-        found[exponent] = found.get(exponent, 0) + sign * coefficient
-    return {exponent: coefficient for exponent, coefficient in found.items() if coefficient}
+        total[exponent] = total.get(exponent, 0) + sign * coefficient
+    return {exponent: coefficient for exponent, coefficient in total.items() if coefficient}
 
 
 def times(left: Sum, right: Sum) -> Sum:
     """Return left·right."""
-    found: Sum = {}
+    product: Sum = {}
     for r, c in left.items():
         for s, d in right.items():
-            found[r + s] = found.get(r + s, 0) + c * d
-    return {exponent: coefficient for exponent, coefficient in found.items() if coefficient}
+            product[r + s] = product.get(r + s, 0) + c * d
+    return {exponent: coefficient for exponent, coefficient in product.items() if coefficient}
 
 
 def divided(top: Sum, bottom: Sum) -> Sum | None:
     """Return top/bottom if that is a sum again (long division from the largest exponent), else None."""
-    found: Sum = {}
+    quotient: Sum = {}
     lead, least = max(bottom), min(top) - min(bottom)
     while top:
         highest = max(top)
@@ -89,9 +89,9 @@ def divided(top: Sum, bottom: Sum) -> Sum | None:
         if rest or highest - lead < least:
             return None
         term = {highest - lead: coefficient}
-        found |= term
+        quotient |= term
         top = plus(top, times(term, bottom), -1)
-    return found
+    return quotient
 
 
 @lru_cache(maxsize=2**16)
@@ -224,8 +224,8 @@ class Exact:
     def simplified(self) -> Exact:
         """Return the same number without a denominator, if the division leaves no remainder."""
         top, bottom = self.sums
-        found = divided(top, bottom) if self._fraction is None else None
-        return self if found is None else Exact.quotient(found, ONE)
+        quotient = divided(top, bottom) if self._fraction is None else None
+        return self if quotient is None else Exact.quotient(quotient, ONE)
 
     def sign(self) -> int:
         """Return −1, 0 or 1."""
@@ -292,11 +292,11 @@ class Exact:
         if right is None:
             return NotImplemented
         if self._fraction is not None and right._fraction is not None:
-            found = Exact(self._fraction * right._fraction)
+            product = Exact(self._fraction * right._fraction)
         else:
             (a, b), (c, d) = self.sums, right.sums
-            found = Exact.quotient(times(a, c), times(b, d))
-        return found if found else found._zero(minus=self.is_minus != right.is_minus)
+            product = Exact.quotient(times(a, c), times(b, d))
+        return product if product else product._zero(minus=self.is_minus != right.is_minus)
 
     def __truediv__(self, other: Any) -> Any:
         right = _operand(other)
@@ -308,8 +308,8 @@ class Exact:
         return self * (Exact(1 / right._fraction) if right._fraction is not None else Exact.quotient(bottom, top))
 
     def __neg__(self) -> Exact:
-        found: Exact = self * -1
-        return found
+        negative: Exact = self * -1
+        return negative
 
     def __pos__(self) -> Exact:
         return self
@@ -336,10 +336,10 @@ class Exact:
         if exponent is None or exponent.denominator != 1:
             refuse(f"the power {power} of an exact number is not exact")
         base = self if exponent >= 0 else 1 / self
-        found = Exact(1)
+        powered = Exact(1)
         for _ in range(abs(int(exponent))):
-            found = found * base
-        return found
+            powered = powered * base
+        return powered
 
     def __rpow__(self, base: Any) -> Any:
         return exact(base) ** self
@@ -391,8 +391,8 @@ class Exact:
 
     def exp(self) -> Exact:
         """Return e^self; ``numpy.exp`` calls this."""
-        found: Exact = exponential_of(self)
-        return found
+        power: Exact = exponential_of(self)
+        return power
 
     def __str__(self) -> str:
         if self._fraction is not None:
@@ -455,13 +455,13 @@ def _rational(value: Any) -> Fraction:
         raise TypeError(f"{type(value).__name__} is no exact number")
     if not math.isfinite(value):
         raise UsageError(f"{value!r} is no exact number")
-    found = short_decimal(value)
-    if found is None:
+    decimal = short_decimal(value)
+    if decimal is None:
         refuse(
             f"the float {value!r} was rounded; write a short decimal or a fractions.Fraction, "
             "or compute it from parameters with + − × ÷ and math.exp"
         )
-    return found
+    return decimal
 
 
 def _operand(value: Any) -> Exact | None:
@@ -516,8 +516,8 @@ def _closed(name: str) -> Callable[..., Any]:
     def operation(self: Whole, other: Any) -> Any:
         if isinstance(other, float):
             return getattr(Exact(self), name)(other)
-        found = getattr(int, name)(self, other)
-        return Whole(found) if type(found) is int else found
+        result = getattr(int, name)(self, other)
+        return Whole(result) if type(result) is int else result
 
     return operation
 

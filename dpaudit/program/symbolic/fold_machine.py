@@ -100,15 +100,15 @@ def read_fold(
     try:
         return _read(_Reader(*both, parameters, integer, most=_FEW_STATES))
     except _EndlessError as endless:
-        found = endless
+        endless_fold = endless
     # a number that counts records is read as any number, at once if no branch looks at it
-    counted = _counted(both, parameters, integer, found.counters)
-    if counted is not None and not _looks_at(counted, found.counters):
+    counted = _counted(both, parameters, integer, endless_fold.counters)
+    if counted is not None and not _looks_at(counted, endless_fold.counters):
         return counted[0]
     try:
         return _read(_Reader(*both, parameters, integer, most=MOST_STATES))
     except _EndlessError as endless:
-        if endless.counters != found.counters:
+        if endless.counters != endless_fold.counters:
             counted = _counted(both, parameters, integer, endless.counters)
         if counted is None:
             raise
@@ -217,9 +217,9 @@ class _Reader:
         leaf = replace(leaf, output=released)
         if not states:
             return Ending(leaf, tuple(emitted), None, ())
-        found: dict[_Place, Affine] = {}
-        template = _template(states[0], (), found, self.counters)
-        for place in found:
+        placeholders: dict[_Place, Affine] = {}
+        template = _template(states[0], (), placeholders, self.counters)
+        for place in placeholders:
             self.places.setdefault(place, len(self.places))
         number = self._numbers.setdefault(template, len(self.templates))
         if number == len(self.templates):
@@ -231,7 +231,7 @@ class _Reader:
                 _counters(self.templates),
             )
         # real numbers of other states keep their place; `padded` defines their values here
-        reals = tuple(found.get(place, Affine()) for place in self.places)
+        reals = tuple(placeholders.get(place, Affine()) for place in self.places)
         return Ending(leaf, tuple(emitted), number, reals)
 
     def filled(self, template: Output) -> Any:
@@ -249,16 +249,16 @@ class _Reader:
         """
         held = tuple(frozenset(self.places[place] for place in _holes(each)) for each in self.templates)
 
-        def part(found: Part, at_start: bool) -> Part:
-            return replace(found, endings=tuple(ending(each, at_start) for each in found.endings))
+        def part(whole_part: Part, at_start: bool) -> Part:
+            return replace(whole_part, endings=tuple(ending(each, at_start) for each in whole_part.endings))
 
-        def ending(found: Ending, at_start: bool) -> Ending:
-            if found.next is None:
-                return found
+        def ending(one_ending: Ending, at_start: bool) -> Ending:
+            if one_ending.next is None:
+                return one_ending
             absent = [Affine() if at_start else Affine.variable(real_name(k)) for k in range(machine.reals)]
-            own = held[found.next]
-            reals = tuple(found.reals[k] if k in own else absent[k] for k in range(machine.reals))
-            return replace(found, reals=reals)
+            own = held[one_ending.next]
+            reals = tuple(one_ending.reals[k] if k in own else absent[k] for k in range(machine.reals))
+            return replace(one_ending, reals=reals)
 
         states = tuple(replace(state, step=part(state.step, False)) for state in machine.states)
         return replace(machine, start=part(machine.start, True), states=states, held=held)
@@ -284,16 +284,16 @@ def _counters(templates: Sequence[Output]) -> frozenset[_Place]:
     return frozenset(place for place, own in values.items() if len(own) >= _MANY_VALUES)
 
 
-def _template(output: Any, place: _Place, found: dict[_Place, Affine], counters: frozenset[_Place]) -> Any:
-    """Return a state with placeholders for expressions with variables and counters; ``found`` collects these."""
+def _template(output: Any, place: _Place, placeholders: dict[_Place, Affine], counters: frozenset[_Place]) -> Any:
+    """Return a state with placeholders for expressions with variables and counters; ``placeholders`` collects these."""
     if isinstance(output, Affine):
         if output.is_constant and place not in counters:
             return output
-        found[place] = output
+        placeholders[place] = output
         return place
     if not isinstance(output, tuple):
         return output
-    return tuple(_template(member, (*place, number), found, counters) for number, member in enumerate(output))
+    return tuple(_template(member, (*place, number), placeholders, counters) for number, member in enumerate(output))
 
 
 def _is_real(output: Output) -> bool:

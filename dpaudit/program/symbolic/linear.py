@@ -438,9 +438,9 @@ def _opposites(conditions: Sequence[Constraint], strict: Sequence[bool]) -> Fark
         factor = 1 / abs(leading)
         terms = {name: factor * value for name, value in condition.expression.terms.items()}
         constant = factor * condition.expression.constant
-        found = seen.get(frozenset((name, -value) for name, value in terms.items()))
-        if found is not None:
-            other, other_factor, other_constant = found
+        opposite = seen.get(frozenset((name, -value) for name, value in terms.items()))
+        if opposite is not None:
+            other, other_factor, other_constant = opposite
             total = constant + other_constant
             if total < 0 or (total == 0 and (strict[number] or strict[other])):
                 return (other, other_factor), (number, factor)

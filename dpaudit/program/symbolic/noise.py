@@ -310,10 +310,10 @@ class SymbolicNoise(Noise):
         anyone = next((value for value in values if type(value) is SymbolicValue), None)
         if anyone is None:
             return super().argmax(values)
-        found = [anyone._other(value, or_inf=True) for value in values]
-        if len(values) < 2 or not all(type(value) is SymbolicValue for value in found):
+        listed = [anyone._other(value, or_inf=True) for value in values]
+        if len(values) < 2 or not all(type(value) is SymbolicValue for value in listed):
             return super().argmax(values)
-        expressions = tuple(value.expression for value in found)  # type: ignore[union-attr]
+        expressions = tuple(value.expression for value in listed)  # type: ignore[union-attr]
         if any((a - b).is_constant for place, a in enumerate(expressions) for b in expressions[:place]):
             return super().argmax(values)
         ways = range(len(values))
@@ -501,9 +501,9 @@ def _identities(value: Any) -> Any:
     return id(value)
 
 
-def _exception_text(found: Raised, noise: SymbolicNoise) -> str:
+def _exception_text(exception: Raised, noise: SymbolicNoise) -> str:
     """Return everything an exception says; a number in it must be a constant of the path, or the program is refused."""
-    text = str(_constant(found, noise)).removeprefix("raises ")
+    text = str(_constant(exception, noise)).removeprefix("raises ")
     if "at 0x" in text:
         noise.refuse("an exception that says where in memory an object lies")
     return text

@@ -234,10 +234,10 @@ class ProgramTree:
                     return None
                 number = next(n for way, n in node.ways.items() if way in ((">", ">=") if value > 0 else ("<", "<=")))
             elif isinstance(node, ArgmaxNode):
-                found = [expression.near(values) for expression in node.expressions]
-                winner = max(range(len(found)), key=lambda place: found[place][0])
-                least = found[winner][0] - 2 * found[winner][1]
-                others = (value + 2 * error for place, (value, error) in enumerate(found) if place != winner)
+                near = [expression.near(values) for expression in node.expressions]
+                winner = max(range(len(near)), key=lambda place: near[place][0])
+                least = near[winner][0] - 2 * near[winner][1]
+                others = (value + 2 * error for place, (value, error) in enumerate(near) if place != winner)
                 if not all(least > other for other in others):
                     return None
                 number = node.then[winner]
@@ -265,8 +265,8 @@ class ProgramTree:
                 distances = [abs(Fraction(value))]
                 number = next(n for way, n in node.ways.items() if way_condition(node.expression, way).holds(values))
             else:
-                found = [Fraction(expression.at(values)) for expression in node.expressions]
-                winner = found.index(max(found))
-                distances = [found[winner] - other for place, other in enumerate(found) if place != winner]
+                exact = [Fraction(expression.at(values)) for expression in node.expressions]
+                winner = exact.index(max(exact))
+                distances = [exact[winner] - other for place, other in enumerate(exact) if place != winner]
                 number = node.then[winner]
             margin = min(distances if margin is None else [*distances, margin])

@@ -74,7 +74,7 @@ def further_draws(function: Any, told: str) -> list[str]:
         noise = list(inspect.signature(function).parameters)[1]
     except (OSError, TypeError, ValueError, SyntaxError, IndexError):
         return []
-    found: dict[str, str] = {}
+    further: dict[str, str] = {}
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
             continue
@@ -87,8 +87,8 @@ def further_draws(function: Any, told: str) -> list[str]:
             why = "noise.argmax(values) is read, and np.argmax is not"
         line = _line_text(file, first + node.lineno - 1)
         if why and not told.startswith(line):
-            found.setdefault(line, why)
-    return [f"{line}: {why}" for line, why in found.items()]
+            further.setdefault(line, why)
+    return [f"{line}: {why}" for line, why in further.items()]
 
 
 def end_of(function: Any) -> str | None:
@@ -226,24 +226,24 @@ class SymbolicValue:
         return _sum(self, other, -1)
 
     def __rsub__(self, other: Any) -> Any:
-        found = self._other(other)
-        return _sum(found, self, -1) if type(found) is SymbolicValue else NotImplemented
+        right = self._other(other)
+        return _sum(right, self, -1) if type(right) is SymbolicValue else NotImplemented
 
     def __mul__(self, other: Any) -> Any:
         if type(other) in (str, list, tuple, bytes):
             return other * self.__index__()
-        found = self._other(other)
-        return _product(self, found) if type(found) is SymbolicValue else NotImplemented
+        right = self._other(other)
+        return _product(self, right) if type(right) is SymbolicValue else NotImplemented
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        found = self._other(other)
-        return _quotient(self, found) if type(found) is SymbolicValue else NotImplemented
+        right = self._other(other)
+        return _quotient(self, right) if type(right) is SymbolicValue else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
-        found = self._other(other)
-        return _quotient(found, self) if type(found) is SymbolicValue else NotImplemented
+        left = self._other(other)
+        return _quotient(left, self) if type(left) is SymbolicValue else NotImplemented
 
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
         return _exactly(self, other, operator.pow, "a power") if modulus is None else self._refuse("a modular power")
@@ -404,12 +404,12 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
 
 
 def _sum(left: SymbolicValue, right: Any, sign: int) -> Any:
-    found = left._other(right)
-    if type(found) is not SymbolicValue:
+    right_value = left._other(right)
+    if type(right_value) is not SymbolicValue:
         return NotImplemented
-    expression = left.expression + found.expression if sign > 0 else left.expression - found.expression
-    zero, whole = _zero_of_sum(left, found, sign), left.is_whole and found.is_whole
-    return left._made(expression, zero, is_whole=whole, other=found)
+    expression = left.expression + right_value.expression if sign > 0 else left.expression - right_value.expression
+    zero, whole = _zero_of_sum(left, right_value, sign), left.is_whole and right_value.is_whole
+    return left._made(expression, zero, is_whole=whole, other=right_value)
 
 
 def _zero_of_sum(left: SymbolicValue, right: SymbolicValue, sign: int) -> int:
@@ -469,13 +469,13 @@ def _exactly(left: Any, right: Any, function: Callable[[Any, Any], Any], what: s
 
 
 def _compare(left: SymbolicValue, right: Any, way: Any) -> Any:
-    found = left._other(right, or_inf=True)
-    if found is None:
+    right_value = left._other(right, or_inf=True)
+    if right_value is None:
         return NotImplemented
-    if type(found) is not SymbolicValue:  # the other is infinite, and every number in the reading is finite
-        return _OPERATORS[way](0.0, found)
-    owner = found if left.expression.is_constant else left
-    return owner._noise.compare(left.expression - found.expression, way)
+    if type(right_value) is not SymbolicValue:  # the other is infinite, and every number in the reading is finite
+        return _OPERATORS[way](0.0, right_value)
+    owner = right_value if left.expression.is_constant else left
+    return owner._noise.compare(left.expression - right_value.expression, way)
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {

@@ -145,9 +145,9 @@ def _by_its_verdict(html: str, evidence: Evidence, why: str) -> Finding:
     """Compare what a page shows of its verdict; the rest is left, for the reason that is given."""
     from dpaudit.report.view import view
 
-    found = _Shown()
-    found.feed(html)
-    found.close()
+    shown_here = _Shown()
+    shown_here.feed(html)
+    shown_here.close()
     try:
         shown = view(evidence)
         head = shown.headline
@@ -159,9 +159,9 @@ def _by_its_verdict(html: str, evidence: Evidence, why: str) -> Finding:
         return failing("page", f"its evidence cannot be drawn: {type(error).__name__}: {error}")
     title = f"{head.word}: {evidence.target.name} – dpaudit"
     same = generator(html).split(",")[0] == f"dpaudit {installed_version('dpaudit')}"
-    if _plain(found.title) != _plain(title) or _plain(found.word) != _plain(f"Verdict: {head.word}"):
+    if _plain(shown_here.title) != _plain(title) or _plain(shown_here.word) != _plain(f"Verdict: {head.word}"):
         return failing("page", f"it does not show the verdict of its evidence, {head.word} for {evidence.target.name}")
-    if same and _plain(found.verdict) != _plain(" ".join(whole)):
+    if same and _plain(shown_here.verdict) != _plain(" ".join(whole)):
         return failing("page", "what it shows beside its verdict is not what its evidence gives: the text was edited")
     said = "the verdict that it shows is that of its evidence, and the rest of the page was not compared"
     return unchecked("page", f"{said}: {why}", decides=True)
@@ -304,12 +304,12 @@ def _certificate(text: str) -> dict[str, Any] | None:
     try:
         if text.lstrip().startswith("<"):
             text = evidence_from_page(text).to_json()
-        found = json.loads(text)
+        document = json.loads(text)
     except (UsageError, ValueError, RecursionError):
         return None
-    for name in ("evidence", "proof", "certificate") if isinstance(found, dict) and "evidence" in found else ():
-        found = found.get(name) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) and isinstance(found.get("kind"), str) else None
+    for name in ("evidence", "proof", "certificate") if isinstance(document, dict) and "evidence" in document else ():
+        document = document.get(name) if isinstance(document, dict) else None
+    return document if isinstance(document, dict) and isinstance(document.get("kind"), str) else None
 
 
 def _answer(where: str, text: str) -> tuple[str, str]:

@@ -46,17 +46,17 @@ from dpaudit.verify.proofs.kind import UNREADABLE, NotShownError, unlike_target
 _RECORD = {"format", "version", "mechanism", "scope", "nodes", "pair", "event", "probabilities", "epsilon"}
 
 
-def misread(evidence: Evidence, found: records.Counterexample) -> str:
+def misread(evidence: Evidence, counterexample: records.Counterexample) -> str:
     """Say what differs between a counterexample and the record that it was computed from; empty if nothing does."""
-    record, given = found.record, answers.scope_of(found.record["scope"])
+    record, given = counterexample.record, answers.scope_of(counterexample.record["scope"])
     if record.keys() != _RECORD or (record["format"], record["version"]) != (WITNESS, WITNESS_VERSION):
         return f"its record is none of the format {WITNESS!r}, version {WITNESS_VERSION}"
     pair = [[rational(value, "the pair") for value in data] for data in record["pair"]]
     answer = int if given.values == "integer" else float
     data = [[answer(value) for value in side] for side in pair]
-    if [found.data0, found.data1] != list(map(repr, data)):
+    if [counterexample.data0, counterexample.data1] != list(map(repr, data)):
         return "its data are not those of its record"
-    if found.event != _event(record["event"]):
+    if counterexample.event != _event(record["event"]):
         return "its event is not that of its record"
     if [digest(side) for side in data] != [evidence.pairs[0].digest0, evidence.pairs[0].digest1]:
         return "its data are not the pair of the evidence"
@@ -80,9 +80,9 @@ def _limit(text: str | None) -> float | None:
     return None if text is None else float(rational(text, "a limit"))
 
 
-def event_probabilities(found: records.Counterexample) -> tuple[Enclosure, Enclosure] | None:
+def event_probabilities(counterexample: records.Counterexample) -> tuple[Enclosure, Enclosure] | None:
     """Return the probabilities of the event on both sides; None if exact integration cannot compute them."""
-    record = found.record
+    record = counterexample.record
     leaves = answers.leaves_of(record["nodes"], record["scope"]["length"])
     tree = ProgramTree((), tuple(leaves))
     first, second = (
@@ -98,10 +98,10 @@ def _probability(tree: ProgramTree, event: Mapping[str, Any], data: Sequence[Fra
         limits = _limits(group[0].output, event)
         if limits is None or not all(limit.holds({}) for limit in limits if limit.expression.is_constant):
             continue  # the event misses it whatever is drawn, so that its conditions need not be integrated
-        found = _of_class(group, tree, limits, point)
-        if found is None:
+        share = _of_class(group, tree, limits, point)
+        if share is None:
             return None
-        low, high = low + found.low, high + found.high
+        low, high = low + share.low, high + share.high
     return Enclosure(low, min(high, Fraction(1)))
 
 
@@ -189,23 +189,26 @@ def _forms(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _counterexample(evidence: Evidence) -> Finding:
-    found, exact = evidence.counterexample, evidence.exact
-    if found is None:
+    counterexample, exact = evidence.counterexample, evidence.exact
+    if counterexample is None:
         return failing("counterexample", "a lower bound is called exact, and there is no counterexample")
-    if found.record.get("probabilities") != [list(found.probability0), list(found.probability1)]:
+    if counterexample.record.get("probabilities") != [
+        list(counterexample.probability0),
+        list(counterexample.probability1),
+    ]:
         return failing("counterexample", "its probabilities are not those that it was computed with")
     try:
-        wrong = misread(evidence, found)
+        wrong = misread(evidence, counterexample)
     except (*UNREADABLE, UsageError) as error:
         wrong = f"its record cannot be read: {error}"
     if wrong:
         return failing("counterexample", wrong)
     delta = 0.0 if evidence.claimed is None else evidence.claimed.delta
     try:
-        value = _loss(found.probability0[0], found.probability1[1], limit_of(delta, toward=1.0))
+        value = _loss(counterexample.probability0[0], counterexample.probability1[1], limit_of(delta, toward=1.0))
         holds = value <= 0 if exact is None else exact.delta == delta and _is_lower(exact, value)
-        pure = _loss(found.probability0[0], found.probability1[1], Fraction(0))
-        holds = holds and _is_stated(found.record.get("epsilon"), pure)
+        pure = _loss(counterexample.probability0[0], counterexample.probability1[1], Fraction(0))
+        holds = holds and _is_stated(counterexample.record.get("epsilon"), pure)
     except (ValueError, ArithmeticError):
         return failing("counterexample", "its probabilities or the exact bound cannot be read")
     stated = "nothing" if exact is None else f"{exact.value:.10g}"
@@ -213,15 +216,17 @@ def _counterexample(evidence: Evidence) -> Finding:
     return answered("counterexample", holds, said)
 
 
-def _probabilities(found: records.Counterexample) -> Finding:
+def _probabilities(counterexample: records.Counterexample) -> Finding:
     """Check that the probabilities of a counterexample are those of its event in its tree."""
     try:
-        again = event_probabilities(found)
+        again = event_probabilities(counterexample)
     except (*UNREADABLE, UsageError) as error:
         return failing("probabilities", f"the tree of the counterexample cannot be read: {error}")
     if again is None:
         return failing("probabilities", "the tree is none whose probabilities can be known for certain, as is stated")
-    for side, (own, stated) in enumerate(zip(again, (found.probability0, found.probability1), strict=True)):
+    for side, (own, stated) in enumerate(
+        zip(again, (counterexample.probability0, counterexample.probability1), strict=True)
+    ):
         if not all(_same(end, text) for end, text in zip((own.low, own.high), stated, strict=True)):
             shown = own.decimals(10)[0]
             return failing("probabilities", f"the tree gives {shown} on {DATASETS[side]}, and {stated[0]} is stated")

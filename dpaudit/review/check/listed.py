@@ -414,12 +414,12 @@ def _step(training: Training, evidence: Evidence) -> Iterator[Finding]:
     if not math.isclose(step.confidence, evidence.confidence, rel_tol=1e-9):
         yield failing("step", "its confidence is another than is stated")
         return
-    found = losses.certified(below, step.values, step.sigma, 1 - step.confidence)
-    yield answered("step", agrees(found.mu, step.mu), f"μ ≥ {found.mu:.10g} follows from the counts")
+    step_loss = losses.certified(below, step.values, step.sigma, 1 - step.confidence)
+    yield answered("step", agrees(step_loss.mu, step.mu), f"μ ≥ {step_loss.mu:.10g} follows from the counts")
     if step.epsilon is not None:
         claim = evidence.claimed or UNCLAIMED
         known = step.delta == claim.delta and step.rate in {each for _, each, _ in training.steps}
-        own = losses.composed(found, step.rate, step.steps, step.delta)
+        own = losses.composed(step_loss, step.rate, step.steps, step.delta)
         holds = known and own is not None and agrees(own, step.epsilon)
         yield answered("step", holds, f"composed, it is {own if own is None else f'{own:.10g}'}")
 

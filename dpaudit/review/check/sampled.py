@@ -376,8 +376,8 @@ def impossible(evidence: Evidence, bound: records.Bound, counts: records.Counts)
         return "" if bound.event is None else "guesses by rank have no event that was fixed"
     if bound.event is None:
         return "it counts an event, and has none"
-    for side, found in enumerate((counts.toward0, counts.toward1)):
-        if any(found) and not bound.event.toward(side):
+    for side, guesses in enumerate((counts.toward0, counts.toward1)):
+        if any(guesses) and not bound.event.toward(side):
             return f"no output of its event points to {DATASETS[side]}, and some were counted"
     return ""
 
@@ -567,11 +567,11 @@ def _alike(again: Sequence[records.Power], stated: Sequence[records.Power]) -> b
 
 def curve(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding for every statement of the curve, for their confidence, and for the points of the curve."""
-    found = evidence.curve
-    if found is None:
+    curve_stated = evidence.curve
+    if curve_stated is None:
         return
     regions = []
-    for number, bound in enumerate(found.statements):
+    for number, bound in enumerate(curve_stated.statements):
         title = f"curve, statement {number} ({bound.parameter}, {bound.notion})"
         wrong = _impossible(evidence, bound)
         if wrong:
@@ -580,10 +580,13 @@ def curve(evidence: Evidence) -> Iterator[Finding]:
         regions.append(region_of_bound(bound))
         again = records.round_outward(float(regions[-1].least(about(bound.parameter, bound.notion).least)), "lower")
         yield answered("curve", agrees(again, bound.value), f"{title}: its counts give {again:.10g}")
-    spent = sum(1 - bound.confidence for bound in found.statements)
-    holds = found.confidence == evidence.confidence and spent <= (1 - found.confidence) * (1 + DIGITS) + DIGITS
-    yield answered("curve", holds, f"its statements err with at most {spent:.4g}, {found.confidence} is stated")
-    yield _points(found, regions)
+    spent = sum(1 - bound.confidence for bound in curve_stated.statements)
+    holds = (
+        curve_stated.confidence == evidence.confidence
+        and spent <= (1 - curve_stated.confidence) * (1 + DIGITS) + DIGITS
+    )
+    yield answered("curve", holds, f"its statements err with at most {spent:.4g}, {curve_stated.confidence} is stated")
+    yield _points(curve_stated, regions)
 
 
 def _impossible(evidence: Evidence, bound: records.Bound) -> str:
@@ -610,20 +613,23 @@ def _impossible(evidence: Evidence, bound: records.Bound) -> str:
     return "" if counts.runs in measured else "it counts other runs than the attempts on its pair"
 
 
-def _points(found: records.Curve, regions: Sequence[ConfidenceRegion]) -> Finding:
+def _points(curve_stated: records.Curve, regions: Sequence[ConfidenceRegion]) -> Finding:
     """Check that every point is what the regions show, and that the points are in order and at the right places."""
-    ordered = all(list(at) == sorted(set(at)) and min(at, default=0.0) >= 0 for at in (found.epsilons, found.fprs))
-    if not ordered or max(found.fprs, default=0.0) > 1:
+    ordered = all(
+        list(at) == sorted(set(at)) and min(at, default=0.0) >= 0 for at in (curve_stated.epsilons, curve_stated.fprs)
+    )
+    if not ordered or max(curve_stated.fprs, default=0.0) > 1:
         return failing("curve", "its points do not stand in order, or lie outside of what can be asked")
-    deltas, fnrs = delta_at_least(regions, found.epsilons), fnr_at_most(regions, found.fprs)
-    holds = len(deltas) == len(found.deltas) and len(fnrs) == len(found.fnrs)
+    deltas, fnrs = delta_at_least(regions, curve_stated.epsilons), fnr_at_most(regions, curve_stated.fprs)
+    holds = len(deltas) == len(curve_stated.deltas) and len(fnrs) == len(curve_stated.fnrs)
     holds = holds and all(
         agrees(records.round_outward(float(value), "lower"), said)
-        for value, said in zip(deltas, found.deltas, strict=True)
+        for value, said in zip(deltas, curve_stated.deltas, strict=True)
     )
     holds = holds and all(
-        agrees(records.round_outward(float(value), "upper"), said) for value, said in zip(fnrs, found.fnrs, strict=True)
+        agrees(records.round_outward(float(value), "upper"), said)
+        for value, said in zip(fnrs, curve_stated.fnrs, strict=True)
     )
-    holds = holds and agrees(records.round_outward(mu_at_least(regions), "lower"), found.mu)
-    said = f"its {len(found.deltas)} values of δ, {len(found.fnrs)} of fnr and μ"
+    holds = holds and agrees(records.round_outward(mu_at_least(regions), "lower"), curve_stated.mu)
+    said = f"its {len(curve_stated.deltas)} values of δ, {len(curve_stated.fnrs)} of fnr and μ"
     return answered("curve", holds, f"{said} {'follow' if holds else 'do not follow'} from the statements")

@@ -64,20 +64,20 @@ def _sensitivity(evidence: Evidence) -> Iterator[Finding]:
 
 def _accuracy(evidence: Evidence) -> Iterator[Finding]:
     """Look at what is said of errors: learning runs are in no file."""
-    found = evidence.accuracy
-    if found is None:
+    accuracy = evidence.accuracy
+    if accuracy is None:
         return
-    counts = 0 <= found.same <= found.compared <= found.runs and found.numbers >= 0
-    if found.pair is None:
-        counts = counts and found.side is None and evidence.search is not None
+    counts = 0 <= accuracy.same <= accuracy.compared <= accuracy.runs and accuracy.numbers >= 0
+    if accuracy.pair is None:
+        counts = counts and accuracy.side is None and evidence.search is not None
     else:
-        counts = counts and found.runs <= evidence.learning
-        counts = counts and 0 <= found.pair < len(evidence.pairs) and found.side in (0, 1)
-    errors = len(found.errors) in (0, 1, found.numbers) and all(
+        counts = counts and accuracy.runs <= evidence.learning
+        counts = counts and 0 <= accuracy.pair < len(evidence.pairs) and accuracy.side in (0, 1)
+    errors = len(accuracy.errors) in (0, 1, accuracy.numbers) and all(
         all(map(math.isfinite, (each.bias, each.rmse, each.low, each.high)))
         and abs(each.bias) <= each.rmse * (1 + 1e-5)
         and each.low <= each.high
-        for each in found.errors
+        for each in accuracy.errors
     )
     if not counts or not errors:
         yield failing("accuracy", "such errors cannot be those of the runs")
@@ -293,8 +293,8 @@ def _pair(evidence: Evidence, number: int, pair: records.PairRecord) -> Iterator
         yield failing("pair", f"pair {number}: nothing comes from {pair.origin!r}")
     data = []
     for kept, shown, own in ((pair.data0, pair.shown0, pair.digest0), (pair.data1, pair.shown1, pair.digest1)):
-        for found in [*([] if kept is None else [read_kept(kept)]), *_read(shown)]:
-            if digest(found) != own:
+        for dataset in [*([] if kept is None else [read_kept(kept)]), *_read(shown)]:
+            if digest(dataset) != own:
                 yield failing("pair", f"pair {number}: data that it shows have another digest")
                 return
         data += [read_kept(kept)] if kept is not None else _read(shown)
@@ -471,16 +471,16 @@ SOURCES = ("data", "domain", "given", "mechanism")
 def searched(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding for how the pair was found."""
     search = evidence.search
-    found = any(pair.origin == "found" for pair in evidence.pairs)
+    is_searched = any(pair.origin == "found" for pair in evidence.pairs)
     if search is None:
-        if found and evidence.trace is not None and evidence.trace.found:
+        if is_searched and evidence.trace is not None and evidence.trace.found:
             said = f"{evidence.trace.found!r} was found by a trace of {evidence.trace.tried} pairs"
             yield unchecked("search", f"{said}; only a replay shows that it was", decides=False)
-        elif found and evidence.verdict is not records.Verdict.INVALID:
+        elif is_searched and evidence.verdict is not records.Verdict.INVALID:
             yield failing("search", "a pair is called found, and nothing says how")
         return
     wrong = _impossible_search(search) or _data(search)
-    if not wrong and not (found and len(evidence.pairs) == 1):
+    if not wrong and not (is_searched and len(evidence.pairs) == 1):
         wrong = "a search finds one pair, and measures no other"
     if wrong:
         yield failing("search", wrong)

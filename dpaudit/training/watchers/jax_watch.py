@@ -62,8 +62,8 @@ class Asked:
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the arguments as they were given."""
-        found: tuple[tuple[Any, ...], dict[str, Any]] = self.rest(self.leaves)
-        return found
+        arguments: tuple[tuple[Any, ...], dict[str, Any]] = self.rest(self.leaves)
+        return arguments
 
 
 def is_array(value: Any) -> bool:
@@ -127,7 +127,7 @@ def watched_transformation(
         types: set[str] = set()
 
         def adding(given: Any, inner: Any, now: Any = None, **extra: Any) -> tuple[Any, Any]:
-            found, after = noisy.update(given, inner, now, **_accepted(noisy, extra))
+            updates_noisy, after = noisy.update(given, inner, now, **_accepted(noisy, extra))
             types.update(str(each.dtype) for each in jax.tree.leaves(given))
             handed = jax.tree.leaves(given)
             if _is_single(given, params):
@@ -143,15 +143,15 @@ def watched_transformation(
             else:
                 alone = noisy.update(jax.tree.map(jnp.zeros_like, given), inner, now, **_accepted(noisy, extra))[0]
                 once = moved = []
-            held.extend([handed, *map(jax.tree.leaves, (alone, found, once, moved))])
-            return found, after
+            held.extend([handed, *map(jax.tree.leaves, (alone, updates_noisy, once, moved))])
+            return updates_noisy, after
 
         watched = optax.GradientTransformationExtraArgs(noisy.init, adding)
         whole = optax.chain(*links[:place], watched, *links[place + 1 :]) if chained else watched
         final, after = whole.update(updates, state, now, **more)
-        given, alone, found, once, moved = held
+        given, alone, updates_noisy, once, moved = held
         params_now = None if now is None else jax.tree.leaves(now)
-        handed = Handed(given, alone, found, once, moved, jax.tree.leaves(final), params_now)
+        handed = Handed(given, alone, updates_noisy, once, moved, jax.tree.leaves(final), params_now)
         jax.debug.callback(lambda each: updated(each, types), handed, ordered=True)
         return final, after
 
@@ -182,10 +182,10 @@ def _noisy_link(links: Sequence[Any], params: Any) -> int:
         for place, link in enumerate(links):
             for given in (jax.tree.map(jnp.zeros_like, like), jax.tree.map(lambda p: jnp.zeros((1, *p.shape)), like)):
                 try:
-                    found = link.update(given, link.init(like), like)[0]
+                    updated = link.update(given, link.init(like), like)[0]
                 except Exception:  # somebody else's code, of other shapes: the next part may be the one
                     continue
-                if any(bool(jnp.any(each != 0)) for each in jax.tree.leaves(found)):
+                if any(bool(jnp.any(each != 0)) for each in jax.tree.leaves(updated)):
                     return place
     raise UsageError(
         "no part of this transformation adds noise to a sum of zero: give the one that does, such as "
@@ -275,14 +275,14 @@ class Alone:
 
         def one(own: list[Any]) -> tuple[Any, Any]:
             args, named = rest([a if b is None else b for a, b in zip(shared, own, strict=True)])
-            found = function(*args, **named)
-            if jax.tree.structure(found) != self.tree:  # with auxiliary output
-                found = found[0]
-            values = jnp.concatenate([jnp.ravel(each).astype(jnp.float32) for each in jax.tree.leaves(found)])
+            gradients = function(*args, **named)
+            if jax.tree.structure(gradients) != self.tree:  # with auxiliary output
+                gradients = gradients[0]
+            values = jnp.concatenate([jnp.ravel(each).astype(jnp.float32) for each in jax.tree.leaves(gradients)])
             return values[at], jnp.linalg.norm(values)
 
-        found: tuple[Any, Any] = jax.lax.map(one, singles, batch_size=_AT_ONCE)
-        return found
+        gradients: tuple[Any, Any] = jax.lax.map(one, singles, batch_size=_AT_ONCE)
+        return gradients
 
 
 def is_random(call: Asked) -> bool:
@@ -298,8 +298,8 @@ def records_of(call: Asked) -> int:
 
 def _others(call: Asked) -> list[Any]:
     args, named = call.arguments()
-    found: list[Any] = jax.tree.leaves((args[1:], named))
-    return found
+    leaves: list[Any] = jax.tree.leaves((args[1:], named))
+    return leaves
 
 
 def _padding(call: Asked) -> Any:
@@ -460,8 +460,8 @@ class JaxWatch:
     def draw(self, indices: Any, drawn_in: list[int]) -> None:
         """Write down a batch that was drawn; indices below 0 stand for padding."""
         if self.open:
-            found = np.asarray(indices).reshape(-1)
-            real = found[found >= 0].tolist() if found.dtype.kind in "iu" else [-1]
+            indices_drawn = np.asarray(indices).reshape(-1)
+            real = indices_drawn[indices_drawn >= 0].tolist() if indices_drawn.dtype.kind in "iu" else [-1]
             drawn = len(self.seen.batches or ())
             self.recorder.batch(real, drawn_in)
             self.recorder.deliver(len(real), drawn)
@@ -537,11 +537,11 @@ class JaxWatch:
             self.recorder.replay(some, norms, total[self.at], self.clip, whole=whole)
         return divisor, total
 
-    def _rows(self, found: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
+    def _rows(self, are_seen: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
         """Count records; gradients that are all zero may stand for padding, if as many others were drawn."""
         batches = self.seen.batches
-        real = int(np.sum(found))
-        if real == len(found) or (batches and real == len(batches[-1])):
+        real = int(np.sum(are_seen))
+        if real == len(are_seen) or (batches and real == len(batches[-1])):
             self.recorder.took(real)
 
     def _moved(self, now: Floats) -> None:
@@ -618,13 +618,16 @@ class JaxWatch:
         if sum(map(records_of, asked)) > _MOST_RECORDS:
             return
         try:
-            found = [self.alone(call, self.at) for call in asked]
+            alone_gradients = [self.alone(call, self.at) for call in asked]
         except Exception as error:  # of the loop's own function: what else was seen stays
             self.seen.silent["clipping"] = NOT_ALONE.format(
                 f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
             )
             return
-        rows, norms = np.concatenate([each for each, _ in found]), np.concatenate([each for _, each in found])
+        rows, norms = (
+            np.concatenate([each for each, _ in alone_gradients]),
+            np.concatenate([each for _, each in alone_gradients]),
+        )
         replay = self.recorder.replay(rows, norms, total[self.at], self.clip, whole=length(total), before=False)
         self.seen.alone += replay.fits and len(rows) > 1
 

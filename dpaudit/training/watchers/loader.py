@@ -82,10 +82,10 @@ def record_batches(loader: Any, recorder: Recorder, undo: Undo) -> None:
 
     def batches(self: Any, drawn: list[int], linked: bool) -> Iterator[Any]:
         for batch in kind.__iter__(self):
-            found = recorder.batch(batch, drawn)
+            kept = recorder.batch(batch, drawn)
             if not linked:  # a manager of memory asks for them, and splits them
-                recorder.deliver(len(found), drawn[-1] if drawn else None)
-            yield found
+                recorder.deliver(len(kept), drawn[-1] if drawn else None)
+            yield kept
 
     _become(sampler, kind, {"__iter__": recording}, undo)
 
@@ -235,18 +235,18 @@ class RowsOfBatches:
 
     def leaves(self, number: int) -> list[Any]:
         """Return the tensors of a delivery that still exist."""
-        found = (leaf.held() for leaf in self.leaves_by.values() if leaf is not None and leaf.number == number)
-        return [each for each in found if each is not None]
+        held = (leaf.held() for leaf in self.leaves_by.values() if leaf is not None and leaf.number == number)
+        return [each for each in held if each is not None]
 
     def given(self, values: Iterable[Any]) -> Given | None:
         """Return whose rows are among the arguments of a model; None where there are none."""
         several: Given | None = None
         for value in values:
             for each in leaves_of(value):
-                found = self._of(each)
-                if found is not None and found.number is not None:
-                    return found
-                several = several or found
+                rows = self._of(each)
+                if rows is not None and rows.number is not None:
+                    return rows
+                several = several or rows
         return several
 
     def _of(self, tensor: Any) -> Given | None:
@@ -433,11 +433,11 @@ def _with_own_generators(dataset: Any) -> Any:
     held = getattr(dataset, "__dict__", None)
     if not held or not any(isinstance(each, np.random.Generator | random.Random) for each in held.values()):
         return dataset
-    found = copy.copy(dataset)
+    copied = copy.copy(dataset)
     for name, each in held.items():
         if isinstance(each, np.random.Generator | random.Random):
-            found.__dict__[name] = copy.deepcopy(each)
-    return found
+            copied.__dict__[name] = copy.deepcopy(each)
+    return copied
 
 
 def _exchanged(value: Any, places: Integers, deep: int) -> Any:
@@ -455,10 +455,10 @@ def _exchanged(value: Any, places: Integers, deep: int) -> Any:
             return None
         return type(value)(each if part is None else part for each, part in zip(value, parts, strict=True))
     if type(value) is dict:
-        found = {key: _exchanged(each, places, deep) for key, each in value.items()}
-        if all(part is None for part in found.values()):
+        exchanged = {key: _exchanged(each, places, deep) for key, each in value.items()}
+        if all(part is None for part in exchanged.values()):
             return None
-        return {key: value[key] if part is None else part for key, part in found.items()}
+        return {key: value[key] if part is None else part for key, part in exchanged.items()}
     held = getattr(value, "__dict__", None)
     if not deep or held is None or not isinstance(value, torch.utils.data.Dataset):
         return None

@@ -52,8 +52,8 @@ def _counting(value: Any, depth: int) -> Any:
             held.append(cell.cell_contents)
         except ValueError:  # of a cell that is still empty
             continue
-    found = (_counting(each, depth - 1) for each in held if each is not None)
-    return next((each for each in found if each is not None), None)
+    counts = (_counting(each, depth - 1) for each in held if each is not None)
+    return next((each for each in counts if each is not None), None)
 
 
 def norm_of(optimizer: Any) -> float:
@@ -209,7 +209,7 @@ class _Opacus:
         if losses.ndim != 1 or not len(losses) or not losses.requires_grad:
             return None
         params = self.params
-        found = _Singles(self._picked(params))
+        singles = _Singles(self._picked(params))
         module.disable_hooks()
         try:
             for one in torch.eye(len(losses), dtype=losses.dtype, device=losses.device).split(_AT_ONCE):
@@ -217,7 +217,7 @@ class _Opacus:
                     losses, params, one, retain_graph=True, is_grads_batched=True, allow_unused=True
                 )
                 with torch.no_grad():
-                    found.add(
+                    singles.add(
                         [
                             p.new_zeros((len(one), p.numel())) if g is None else g
                             for p, g in zip(params, rows, strict=True)
@@ -227,7 +227,7 @@ class _Opacus:
             return None
         finally:
             module.enable_hooks()
-        return found
+        return singles
 
     def accumulate(self, original: Callable[[], None]) -> Callable[[], None]:
         def accumulate() -> None:
@@ -252,12 +252,12 @@ class _Opacus:
             self.summed = {}
             original()
             params = self.params
-            found = {
+            parts = {
                 self.names[p]: values(p.grad - p.summed_grad.view_as(p))
                 for p in params
                 if p.grad is not None and p.summed_grad is not None
             }
-            self.noise = {name: part for name, part in found.items() if part.any()}
+            self.noise = {name: part for name, part in parts.items() if part.any()}
             self.noisy = (
                 [None if p.grad is None else p.grad.detach().clone() for p in params] if self.recorder.looks() else []
             )

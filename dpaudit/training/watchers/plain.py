@@ -121,8 +121,8 @@ class NoiseFlow(TorchFunctionMode):
 
     def tag(self, tensor: Any) -> Tag | None:
         """Return what is known of a tensor."""
-        found = self.tags.get(id(tensor))
-        return None if found is None else found[1]
+        tagged = self.tags.get(id(tensor))
+        return None if tagged is None else tagged[1]
 
     def _know(self, tensor: Any, tag: Tag) -> None:
         key, tags = id(tensor), self.tags
@@ -144,24 +144,24 @@ class NoiseFlow(TorchFunctionMode):
         if not self.active or func in _GETS:
             return func(*args, **named)
         if func in _DRAWS:
-            found = func(*args, **named)
-            if isinstance(found, _T) and _draws_gaussian(func, args, named):
-                self._know(found, Noise())
-            return found
+            result = func(*args, **named)
+            if isinstance(result, _T) and _draws_gaussian(func, args, named):
+                self._know(result, Noise())
+            return result
         known = not self._unknown(args, named)
         if not known and func not in _SCALING:
             return func(*args, **named)
         parts = self._parts(func, args, named) if known and func in _IN_PLACE else None
-        found = func(*args, **named)
-        if isinstance(found, _T):
+        result = func(*args, **named)
+        if isinstance(result, _T):
             tag = self._made(func, args, named, parts) if known else _begun(func, args, named)
             if tag is not None:
-                self._know(found, tag)
+                self._know(result, tag)
             elif func in _IN_PLACE:
-                self.tags.pop(id(found), None)
-        elif known and func in _MANY and isinstance(found, tuple | list):
-            self._many(func, args, named, self._tags_of(args)[0], found)
-        return found
+                self.tags.pop(id(result), None)
+        elif known and func in _MANY and isinstance(result, tuple | list):
+            self._many(func, args, named, self._tags_of(args)[0], result)
+        return result
 
     def _parts(self, func: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """What an operation in place is about to overwrite."""
@@ -204,24 +204,24 @@ class NoiseFlow(TorchFunctionMode):
             return tag
         return Noisy(func(tag.total, *args[1:], **named), func(tag.noise, *args[1:], **named), tag.divisor)
 
-    def _many(self, func: Any, args: tuple[Any, ...], named: Mapping[str, Any], tag: Tag | None, found: Any) -> None:
+    def _many(self, func: Any, args: tuple[Any, ...], named: Mapping[str, Any], tag: Tag | None, results: Any) -> None:
         if isinstance(tag, Noisy):
             totals, noises = func(tag.total, *args[1:], **named), func(tag.noise, *args[1:], **named)
-            for each, total, noise in zip(found, totals, noises, strict=True):
+            for each, total, noise in zip(results, totals, noises, strict=True):
                 self._know(each, Noisy(total, noise, tag.divisor))
         elif tag is not None:
-            for each in found:
+            for each in results:
                 self._know(each, tag)
 
 
 def _tensors(args: tuple[Any, ...]) -> list[Any]:
-    found = []
+    tensors = []
     for each in args:
         if isinstance(each, _T):
-            found.append(each)
+            tensors.append(each)
         elif isinstance(each, list | tuple):
-            found += [inner for inner in each if isinstance(inner, _T)]
-    return found
+            tensors += [inner for inner in each if isinstance(inner, _T)]
+    return tensors
 
 
 def _draws_gaussian(func: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
@@ -477,7 +477,7 @@ class PlainWatcher:
         total = np.concatenate(
             [_flat(noisy[p].total) if p in noisy else _flat(p.grad) * divisor for p in self.own if p.grad is not None]
         )
-        found: list[tuple[Replay, Mapping[int, Integers]]] = []
+        replays: list[tuple[Replay, Mapping[int, Integers]]] = []
         for way in ways:
             if not all(number in self.batches for number in way):
                 continue
@@ -485,12 +485,12 @@ class PlainWatcher:
                 continue
             replay = self._compared(way, total)
             if replay is not None:
-                found.append((replay, way))
+                replays.append((replay, way))
                 if replay.fits:
                     break
-        if not found:
+        if not replays:
             return None
-        replay, way = found[-1] if found[-1][0].fits else found[0]
+        replay, way = replays[-1] if replays[-1][0].fits else replays[0]
         if changed and not replay.fits:
             self.recorder.seen.silent["clipping"] = CHANGED
             return None
@@ -510,16 +510,16 @@ class PlainWatcher:
         at = self.recorder.coordinates(len(total), _COORDINATES)
         alone = np.array([len(group) == 1 for group in groups])  # several records have no norm in common
         norms, whole = np.where(alone, np.linalg.norm(rows, axis=1), 0.0), float(np.linalg.norm(total))
-        found = replayed(
+        replay = replayed(
             rows[:, at], norms, total[at], self.clip, whole=whole, before=False, cast=self.recorder.seen.cast
         )
-        if found.looks == "no such sum":
+        if replay.looks == "no such sum":
             with torch.enable_grad(), self.flow.aside():
                 together = self._sum_of(np.arange(sum(map(len, way.values()))), way)
             if float(np.linalg.norm(together - total)) <= TOLERANCE * whole:
-                return replace(found, looks="hangs on others")
-        self.recorder.seen.alone += found.fits and len(groups) > 1
-        return found
+                return replace(replay, looks="hangs on others")
+        self.recorder.seen.alone += replay.fits and len(groups) > 1
+        return replay
 
     def _groups(self, records: int) -> list[Integers]:
         """Some records alone, drawn at random, and the others in two groups."""
@@ -540,14 +540,14 @@ class PlainWatcher:
 
     def _sum(self, batch: Any) -> Floats:
         assert self.gradient is not None
-        found = self.gradient(batch)
-        if isinstance(found, Mapping):
-            found = list(found.values())
-        if isinstance(found, torch.Tensor):
-            found = [found]
-        if not isinstance(found, Sequence) or not all(isinstance(each, torch.Tensor) for each in found):
+        gradient = self.gradient(batch)
+        if isinstance(gradient, Mapping):
+            gradient = list(gradient.values())
+        if isinstance(gradient, torch.Tensor):
+            gradient = [gradient]
+        if not isinstance(gradient, Sequence) or not all(isinstance(each, torch.Tensor) for each in gradient):
             raise UsageError("gradient returns the clipped sum of a batch: a tensor for each parameter, in their order")
-        flat = np.concatenate([_flat(each) for each in found])
+        flat = np.concatenate([_flat(each) for each in gradient])
         if len(flat) != sum(p.numel() for p in self.own):
             raise UsageError(
                 f"gradient returned {len(flat):,} numbers, and the parameters that are trained have "
@@ -583,11 +583,11 @@ def _apart(gradient: Any, tag: Noisy, noise: np.ndarray[Any, Any]) -> float:
 
 def _union(given: Sequence[Given]) -> dict[int, Integers]:
     """The rows of each delivery that a model was given, however often."""
-    found: dict[int, list[Integers]] = {}
+    rows_by: dict[int, list[Integers]] = {}
     for each in given:
         assert each.number is not None
-        found.setdefault(each.number, []).append(np.arange(each.first, each.first + each.rows))
-    return {number: np.unique(np.concatenate(rows)) for number, rows in sorted(found.items())}
+        rows_by.setdefault(each.number, []).append(np.arange(each.first, each.first + each.rows))
+    return {number: np.unique(np.concatenate(rows)) for number, rows in sorted(rows_by.items())}
 
 
 def _runs(rows: Integers) -> list[tuple[int, int]]:

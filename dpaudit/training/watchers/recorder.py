@@ -58,20 +58,20 @@ class Recorder:
         if self.seen.batches is None:
             return indices
         try:
-            found = np.asarray(indices, dtype=np.int64).reshape(-1)
+            drawn_indices = np.asarray(indices, dtype=np.int64).reshape(-1)
         except (TypeError, ValueError, OverflowError):
-            found = np.array([-1])
-        if len(found) and not 0 <= found.min() <= found.max() < (self.seen.records or 0):
+            drawn_indices = np.array([-1])
+        if len(drawn_indices) and not 0 <= drawn_indices.min() <= drawn_indices.max() < (self.seen.records or 0):
             self.seen.batches = None
             self.seen.silent["batches"] = "The sampler of this loader draws something else than numbers of records."
             return indices
         if drawn is not None:
             drawn.append(len(self.seen.batches))
-        self.seen.batches.append(found)
-        self.at_batch(found)
+        self.seen.batches.append(drawn_indices)
+        self.at_batch(drawn_indices)
         if not len(self.out):
             return indices
-        return [each for each, kept in zip(indices, ~np.isin(found, self.out), strict=True) if kept]
+        return [each for each, kept in zip(indices, ~np.isin(drawn_indices, self.out), strict=True) if kept]
 
     def begin(self) -> list[int]:
         """Begin a pass of the sampler; return the list of its batches."""
@@ -128,9 +128,9 @@ class Recorder:
         before: bool = True,
     ) -> Replay:
         """Compare a sum with that of clipped records (`replayed`), and write it down."""
-        found = clipping.replayed(rows, norms, total, clip, whole=whole, before=before, cast=self.seen.cast)
-        self.seen.replays.append(found)
-        return found
+        replay_made = clipping.replayed(rows, norms, total, clip, whole=whole, before=before, cast=self.seen.cast)
+        self.seen.replays.append(replay_made)
+        return replay_made
 
     # --- updates ---
 

@@ -222,14 +222,14 @@ class Tape(TorchFunctionMode):
         now = torch.get_rng_state()
         try:
             with torch._C.DisableTorchFunction():
-                found = self._play(loss)
+                played = self._play(loss)
         except Exception as error:  # of functions that can be called once only, and the like
-            found = Played(blind=f"{type(error).__name__} when it was tried")
+            played = Played(blind=f"{type(error).__name__} when it was tried")
         finally:
             torch.set_rng_state(now)
             self._remember()
             self._clear()
-        return found
+        return played
 
     def _play(self, loss: Any) -> Played:
         if self.why:
@@ -275,19 +275,19 @@ class Tape(TorchFunctionMode):
 
     def _needed(self, loss: Any) -> set[int]:
         """The calls that the loss hangs on."""
-        wanted, found = {id(loss)}, set()
+        wanted, needed = {id(loss)}, set()
         for number in range(len(self.calls) - 1, -1, -1):
             call = self.calls[number]
             if any(id(each) in wanted for each in call.made):
-                found.add(number)
+                needed.add(number)
                 wanted |= {id(each) for each in _tensors((call.args, call.named))}
-        return found
+        return needed
 
     def _constants(self, call: _Call) -> list[Any]:
         """What a call is given beside the batch, the weights and what PyTorch made of no data."""
-        found: list[Any] = [each for each in (*call.args, *call.named.values()) if isinstance(each, float)]
+        constants: list[Any] = [each for each in (*call.args, *call.named.values()) if isinstance(each, float)]
         other = self.copies.keys() - self.roots.keys() - self.innocent.keys()
-        return found + [self.copies[id(each)] for each in _tensors((call.args, call.named)) if id(each) in other]
+        return constants + [self.copies[id(each)] for each in _tensors((call.args, call.named)) if id(each) in other]
 
     def _run(self, loss: Any, changed: Mapping[int, Any]) -> _Run:
         """Make all calls again, of copies; ``changed`` are values by id."""
@@ -316,10 +316,10 @@ class Tape(TorchFunctionMode):
                     layers.append((inputs[0], made[0]))
             total = values[id(loss)]
             backs = torch.autograd.grad(total.sum(), [made for _, made in layers], allow_unused=True) if layers else ()
-        found = [_Layer(given, back) for (given, _), back in zip(layers, backs, strict=True)]
+        layers_run = [_Layer(given, back) for (given, _), back in zip(layers, backs, strict=True)]
         rounding = 1e-3 if any(call.cast for call in self.calls) else 1e-5
         close = torch.allclose(total.detach(), loss.detach(), rtol=rounding, atol=1e-6)
-        return _Run(found, values, bool(close) or bool(changed))
+        return _Run(layers_run, values, bool(close) or bool(changed))
 
     def _carried(self, loss: Any, base: _Run) -> Played | None:
         """Whether gradients hang on what earlier batches left outside of the parameters; None where they do not.
@@ -445,9 +445,9 @@ def _in_place(name: str, named: Mapping[str, Any]) -> bool:
 
 def _replaced(value: Any, stay: Any, go: Any) -> Any:
     """A batch in which some records are copies of one that stays."""
-    found = value.clone()
-    found[torch.as_tensor(go)] = value[int(stay[0])]
-    return found
+    copied = value.clone()
+    copied[torch.as_tensor(go)] = value[int(stay[0])]
+    return copied
 
 
 def _by_record(one: Any, two: Any, rows: int) -> tuple[Any, Any] | None:

@@ -133,16 +133,16 @@ class GradientCanaries:
         for back, batch in enumerate(reversed(self.waiting), start=1):
             total += len(batch)
             if total == rows and rows:
-                found = np.concatenate(self.waiting[-back:])
+                numbers = np.concatenate(self.waiting[-back:])
                 self.waiting.clear()
-                return found
+                return numbers
             if total > rows:
                 break
         if not rows or not self.waiting or rows > len(self.waiting[-1]):
             return np.full(rows, -1)
-        found, rest = self.waiting[-1][:rows], self.waiting[-1][rows:]
+        numbers, rest = self.waiting[-1][:rows], self.waiting[-1][rows:]
         self.waiting[:] = [rest]
-        return found
+        return numbers
 
     def add_noise(self, original: Callable[[], None]) -> Callable[[], None]:
         """Wrap the noise: what it makes of the block is what an attacker sees."""
@@ -266,15 +266,15 @@ class TorchWatch:
                 "canaries need one process: of several, each would insert its own and score the sums that it alone "
                 "made. Leave canaries out, or train in one process"
             )
-        found = chosen(given, None if self.seen.batches is None else self.seen.records, seed)
-        if found.kind == "gradients":
+        canaries = chosen(given, None if self.seen.batches is None else self.seen.records, seed)
+        if canaries.kind == "gradients":
             refuse_others(self.optimizer, self.loader, self.seen.sampled)
         elif self.score is None:
             raise UsageError(
                 "canaries that are records of the training set need canary_scores=, a function that returns a score "
                 "for each of them after the training"
             )
-        self.seen.canaries = found
+        self.seen.canaries = canaries
 
     def _names(self) -> dict[Any, str]:
         """The parameters that the optimizer holds and that ask for gradients, by name."""
@@ -393,13 +393,13 @@ class TorchWatch:
         with torch._C.DisableTorchFunction():
             if torch.is_grad_enabled():
                 values = (*args, *named.values())
-                found = self.rows.given(values)
+                rows = self.rows.given(values)
                 if self.tape is not None:
-                    if found is not None and found.number is not None and not self.tape.active:  # of a list, perhaps
-                        self._tape(self.rows.leaves(found.number))
-                    self.tape.given(values, found)
-                if found is not None:
-                    self.taken(found, model.training)
+                    if rows is not None and rows.number is not None and not self.tape.active:  # of a list, perhaps
+                        self._tape(self.rows.leaves(rows.number))
+                    self.tape.given(values, rows)
+                if rows is not None:
+                    self.taken(rows, model.training)
             kind = next(iter(self.names)).device.type
             if torch.is_autocast_enabled(kind):
                 self.seen.cast = str(torch.get_autocast_dtype(kind)).removeprefix("torch.")
@@ -449,11 +449,11 @@ def _since(
     before: list[tuple[float, float, int]], after: list[tuple[float, float, int]]
 ) -> list[tuple[float, float, int]]:
     """The steps that an accountant counted between two looks."""
-    found = list(after)
+    counted = list(after)
     for place, (sigma, rate, steps) in enumerate(before):
-        if place < len(found) and found[place][:2] == (sigma, rate):
-            found[place] = sigma, rate, found[place][2] - steps
-    return [each for each in found if each[2] > 0]
+        if place < len(counted) and counted[place][:2] == (sigma, rate):
+            counted[place] = sigma, rate, counted[place][2] - steps
+    return [each for each in counted if each[2] > 0]
 
 
 def _processes() -> int:

@@ -53,14 +53,14 @@ def bounded(value: Value, box: Ranges, replaced: Sequence[int], *, seed: int = 0
             most.append(Fraction(0))
             trees.append(())
             continue
-        found = _looked_at(alone, tuple(box[each] for each in kept), seed, limit)
-        boxes += 0 if id(found) in counted else found.boxes
-        counted.add(id(found))
-        if found.far * float(scale) > least:
-            least, pair = found.far * float(scale), tuple(_among(each, kept, box) for each in found.pair)
-        if found.most is not None:
-            most.append(_times(found.most, scale))
-            trees.append(tuple(renamed(tree, [*kept, len(box)]) for tree in found.trees))
+        largest = _looked_at(alone, tuple(box[each] for each in kept), seed, limit)
+        boxes += 0 if id(largest) in counted else largest.boxes
+        counted.add(id(largest))
+        if largest.far * float(scale) > least:
+            least, pair = largest.far * float(scale), tuple(_among(each, kept, box) for each in largest.pair)
+        if largest.most is not None:
+            most.append(_times(largest.most, scale))
+            trees.append(tuple(renamed(tree, [*kept, len(box)]) for tree in largest.trees))
     is_bound = len(most) == len(replaced)
     return Moved(least, pair or ((), ()), tuple(most) if is_bound else None, tuple(trees) if is_bound else None, boxes)
 
@@ -79,8 +79,8 @@ class _Alone:
 def _looked_at(alone: Value, sides: tuple[tuple[Fraction, Fraction], ...], seed: int, limit: int) -> _Alone:
     """Return how far an expression moves; one that several numbers or questions have alike is looked at once."""
     key = tuple(alone.graph.nodes), alone.place, sides, seed, limit
-    found = _KNOWN.get(key)
-    if found is None:
+    largest = _KNOWN.get(key)
+    if largest is None:
         search = Search(alone, [(constant(low)[0], constant(high)[1]) for low, high in sides], 0)
         far, *pair = farthest(alone, sides, 0, seed)
         most, trees, boxes = None, list[Tree](), 0
@@ -90,10 +90,10 @@ def _looked_at(alone: Value, sides: tuple[tuple[Fraction, Fraction], ...], seed:
             if shown is not None:
                 most, trees = aim, shown
                 break
-        found = _KNOWN[key] = _Alone(far, (pair[0], pair[1]), most, tuple(trees), boxes)
+        largest = _KNOWN[key] = _Alone(far, (pair[0], pair[1]), most, tuple(trees), boxes)
         if len(_KNOWN) > _MOST_KNOWN:
             del _KNOWN[next(iter(_KNOWN))]
-    return found
+    return largest
 
 
 _MOST_KNOWN = 256
@@ -109,15 +109,15 @@ def _times(most: Fraction, scale: Fraction) -> Fraction:
 
 def _among(numbers: Any, kept: Sequence[int], box: Ranges) -> Any:
     """Return these numbers among all others, which are as small as they can be."""
-    found = np.array([float(low) for low, _ in box])
-    found[list(kept)] = numbers
-    return found
+    numbers_all = np.array([float(low) for low, _ in box])
+    numbers_all[list(kept)] = numbers
+    return numbers_all
 
 
 def widest(value: Value, box: Ranges, seed: int) -> tuple[float, tuple[Any, Any]]:
     """Return the largest movement that is found, whichever number is replaced, with the pair."""
-    found = [farthest(value, box, replaced, seed) for replaced in range(len(box))]
-    far, first, second = max(found, key=lambda each: each[0])
+    movements = [farthest(value, box, replaced, seed) for replaced in range(len(box))]
+    far, first, second = max(movements, key=lambda each: each[0])
     return far, (first, second)
 
 
@@ -160,7 +160,7 @@ def moving_part(value: Value, replaced: int) -> tuple[Value, list[int], Fraction
             hangs.add(place)
     if value.place not in hangs:
         return value, [], Fraction(1)
-    found = Graph(graph.most)
+    part = Graph(graph.most)
     numbers: dict[int, int] = {replaced: 0}
     copies: dict[int, Value] = {}
 
@@ -173,10 +173,10 @@ def moving_part(value: Value, replaced: int) -> tuple[Value, list[int], Fraction
                 elif kind != "const":
                     inner = operands((kind, *of))
                     of = [*(copies[each].place for each in inner), *of[len(inner) :]]
-                copies[place] = found.node(kind, *of)
+                copies[place] = part.node(kind, *of)
         return copies[root]
 
-    found.node("var", 0)
+    part.node("var", 0)
     terms, todo = list[tuple[Fraction, int]](), [(Fraction(1), value.place)]
     while todo:  # through sums and multiples
         by, place = todo.pop()
@@ -191,7 +191,7 @@ def moving_part(value: Value, replaced: int) -> tuple[Value, list[int], Fraction
             todo.append((by / graph.nodes[of[1]][1], of[0]))
         else:
             terms.append((by, place))
-    scale, total = abs(terms[0][0]), found.constant(0)
+    scale, total = abs(terms[0][0]), part.constant(0)
     for by, place in terms:
         term = copied(place) * (abs(by) / scale)
         total = total + term if by > 0 else total - term
@@ -200,12 +200,12 @@ def moving_part(value: Value, replaced: int) -> tuple[Value, list[int], Fraction
 
 def renamed(tree: list[Any], sides: Sequence[int]) -> list[Any]:
     """Return a tree with its sides renamed."""
-    found: list[Any] = []
+    tree_renamed: list[Any] = []
     for part in tree:
         if isinstance(part, str):
-            found.append(part)
+            tree_renamed.append(part)
         elif part[0] == "m":
-            found.append(["m", [[sides[side], end] for side, end in part[1]]])
+            tree_renamed.append(["m", [[sides[side], end] for side, end in part[1]]])
         else:
-            found.append(["s", sides[part[1]], part[2]])
-    return found
+            tree_renamed.append(["s", sides[part[1]], part[2]])
+    return tree_renamed

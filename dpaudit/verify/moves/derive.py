@@ -218,12 +218,12 @@ def derive(
         seed: of points that are tried.
     """
     now("reading what it releases")
-    found = read_numbers(mechanism, parameters, numbers, seed)
-    reading = found.reading
-    pair = tuple(numbers.data(each, found.container) for each in found.pair or numbers.farthest)
-    ends = [found.refused] if reading is None else _unprotected(reading)
+    numbers_read = read_numbers(mechanism, parameters, numbers, seed)
+    reading = numbers_read.reading
+    pair = tuple(numbers.data(each, numbers_read.container) for each in numbers_read.pair or numbers.farthest)
+    ends = [numbers_read.refused] if reading is None else _unprotected(reading)
     if reading is None or ends:
-        return Derived(None, None, tuple(ends), pair, (), found)
+        return Derived(None, None, tuple(ends), pair, (), numbers_read)
     now("bounding how far a record moves them")
     for release in reading.releases:
         release.moving()
@@ -239,29 +239,31 @@ def derive(
                 moves[value.place] = bounded(at, box, expressions.replaced, seed=seed)
             if moves[value.place].most is None:
                 ends.append(_unbounded(release, moves[value.place]))
-    pair = _dearest(mechanism, parameters, found, moves, seed) or pair
+    pair = _dearest(mechanism, parameters, numbers_read, moves, seed) or pair
     if ends:
-        return Derived(None, None, tuple(dict.fromkeys(ends)), pair, tuple(moves.values()), found)
-    certificate = _written(mechanism, parameters, found, reading, nodes, moves, notion, delta)
+        return Derived(None, None, tuple(dict.fromkeys(ends)), pair, tuple(moves.values()), numbers_read)
+    certificate = _written(mechanism, parameters, numbers_read, reading, nodes, moves, notion, delta)
     try:
         bound = price(certificate, expressions)
     except ForgedError as error:
-        return Derived(None, None, (f"{error}: its noise is of another kind",), pair, tuple(moves.values()), found)
+        return Derived(
+            None, None, (f"{error}: its noise is of another kind",), pair, tuple(moves.values()), numbers_read
+        )
     bound = simplest(bound, bound * (1 + _SLACK))
     certificate["bound"] = str(bound)
-    return Derived(bound, certificate, (), pair, tuple(moves.values()), found)
+    return Derived(bound, certificate, (), pair, tuple(moves.values()), numbers_read)
 
 
 def _dearest(
-    mechanism: Mechanism, parameters: Mapping[str, Any], found: Read, moves: Mapping[int, Moved], seed: int
+    mechanism: Mechanism, parameters: Mapping[str, Any], numbers_read: Read, moves: Mapping[int, Moved], seed: int
 ) -> tuple[Any, Any] | None:
     """Return the pair of those that were tried on which a release costs most; None where none costs anything."""
-    numbers, reading = found.numbers, found.reading
+    numbers, reading = numbers_read.numbers, numbers_read.reading
     if numbers.length is None:
         moves = {}  # of other expressions
         numbers = replace(numbers, length=SHOWN)
-        found = read_numbers(mechanism, parameters, numbers, seed)
-        reading = found.reading
+        numbers_read = read_numbers(mechanism, parameters, numbers, seed)
+        reading = numbers_read.reading
     dearest, pair = 0.0, None
     for release in () if reading is None else reading.releases:
         for value in release.telling():
@@ -270,7 +272,7 @@ def _dearest(
             far, pair_found = widest(value, box, seed) if known is None else (known.least, known.pair)
             if far / float(release.scale) > dearest:
                 dearest = far / float(release.scale)
-                pair = tuple(numbers.data(each, found.container) for each in pair_found)
+                pair = tuple(numbers.data(each, numbers_read.container) for each in pair_found)
     return pair
 
 
@@ -292,7 +294,7 @@ def _unbounded(release: Release, moved: Moved) -> str:
 def _written(
     mechanism: Mechanism,
     parameters: Mapping[str, Any],
-    found: Read,
+    numbers_read: Read,
     reading: Reading,
     nodes: list[list[Any]],
     moves: Mapping[int, Moved],
@@ -306,10 +308,10 @@ def _written(
         "mechanism": {"name": mechanism.name, "source": f"sha256:{mechanism.digest}" if mechanism.digest else ""},
         "scope": {
             "data": "numbers",
-            "container": found.container,
-            "length": found.numbers.scope,
-            "low": str(found.numbers.low),
-            "high": str(found.numbers.high),
+            "container": numbers_read.container,
+            "length": numbers_read.numbers.scope,
+            "low": str(numbers_read.numbers.low),
+            "high": str(numbers_read.numbers.high),
             "relation": "replace",
             "parameters": {name: as_text(value) for name, value in parameters.items()},
         },
@@ -352,7 +354,7 @@ _WAYS = 200  # that the data may decide in calls: a look, which is not to take l
 def exceeds_at(
     mechanism: Mechanism,
     parameters: Mapping[str, Any],
-    found: Derived,
+    derived: Derived,
     limit: Fraction,
     *,
     notion: str,
@@ -366,7 +368,7 @@ def exceeds_at(
 
     Args:
         mechanism, parameters: what was read.
-        found: the proof, for a length that is given.
+        derived: the proof, for a length that is given.
         limit: what is claimed.
         notion, delta: what is bounded.
         seed: of points that are tried.
@@ -374,13 +376,13 @@ def exceeds_at(
     Returns:
         The length; None where 2n + 1 numbers, or as many as are read, keep it, or are not read.
     """
-    length = found.read.numbers.length
+    length = derived.read.numbers.length
     assert length is not None
     last = min(2 * length + 1, MOST_NUMBERS)
 
     def above(many: int) -> bool:
-        numbers = replace(found.read.numbers, length=many)
-        least = _least(mechanism, parameters, found.read.container, numbers, notion, delta, seed)
+        numbers = replace(derived.read.numbers, length=many)
+        least = _least(mechanism, parameters, derived.read.container, numbers, notion, delta, seed)
         return least is not None and least > limit * (1 + _NEAR)
 
     if last == length or not above(last):
@@ -480,15 +482,15 @@ def both_ends(
     given = mechanism.parameters_with(parameters)
     numbers = Numbers.of(tuple(domain), length)
     root = given_or_fresh(seed)
-    found = read_numbers(mechanism, given, numbers, root)
-    if found.reading is None:
-        raise UsageError(f"{mechanism.name} is not bounded: {found.refused}")
-    shown = plain_numbers(found.reading.result)
-    if len(shown) != 1 or found.reading.releases:
-        what = "adds noise" if found.reading.releases else f"returns {len(shown)} numbers of the data"
+    numbers_read = read_numbers(mechanism, given, numbers, root)
+    if numbers_read.reading is None:
+        raise UsageError(f"{mechanism.name} is not bounded: {numbers_read.refused}")
+    shown = plain_numbers(numbers_read.reading.result)
+    if len(shown) != 1 or numbers_read.reading.releases:
+        what = "adds noise" if numbers_read.reading.releases else f"returns {len(shown)} numbers of the data"
         raise UsageError(f"{mechanism.name} {what}; give a function that returns one number, without noise")
     moved = bounded(shown[0], [(numbers.low, numbers.high)] * length, range(length), seed=root)
-    first, second = (numbers.data(each, found.container) for each in moved.pair)
+    first, second = (numbers.data(each, numbers_read.container) for each in moved.pair)
     least = abs(float(mechanism.function(first, **given)) - float(mechanism.function(second, **given)))
     if moved.most is None:
         raise UsageError(
@@ -497,7 +499,7 @@ def both_ends(
         )
     record = moved_record(shown[0].place, moved)
     certificate = {
-        "nodes": nodes_of(found.reading),
+        "nodes": nodes_of(numbers_read.reading),
         "moves": [record],
         "releases": [],
         "notion": "epsilon",
@@ -509,7 +511,9 @@ def both_ends(
         raise UsageError(
             f"{mechanism.name} is not bounded: the bound {float(most):.10g} contradicts a run of {least:.10g}"
         )
-    scope = f"{found.container}s of {length} numbers from {numbers.low} to {numbers.high}, of which one is replaced"
+    scope = (
+        f"{numbers_read.container}s of {length} numbers from {numbers.low} to {numbers.high}, of which one is replaced"
+    )
     return BothEnds(
         public_name(mechanism),
         scope,
@@ -520,15 +524,15 @@ def both_ends(
     )
 
 
-def words(found: BothEnds) -> str:
+def words(ends: BothEnds) -> str:
     """Return the result as text: the answer first."""
-    answer = "COUNTEREXAMPLE" if found.exceeded else "BOUNDED" if found.kept else "NO CLAIM"
-    if found.claimed is not None and not found.exceeded and not found.kept:
+    answer = "COUNTEREXAMPLE" if ends.exceeded else "BOUNDED" if ends.kept else "NO CLAIM"
+    if ends.claimed is not None and not ends.exceeded and not ends.kept:
         answer = "NOT BOUNDED BY THE CLAIM"
     rows = [
-        ("declared", "none" if found.claimed is None else f"{float(found.claimed):.10g}"),
-        ("from", listed(found.pair[0])),
-        ("to", listed(found.pair[1])),
+        ("declared", "none" if ends.claimed is None else f"{float(ends.claimed):.10g}"),
+        ("from", listed(ends.pair[0])),
+        ("to", listed(ends.pair[1])),
         ("certificate", "of the expression in real arithmetic, checked; floats may round beyond it"),
     ]
-    return "\n".join([f"{answer}: {found}", *(f"  {label:<11}  {text}" for label, text in rows)]) + "\n"
+    return "\n".join([f"{answer}: {ends}", *(f"  {label:<11}  {text}" for label, text in rows)]) + "\n"

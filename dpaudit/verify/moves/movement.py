@@ -131,10 +131,10 @@ def power(a: Interval, exponent: int) -> Interval:
 
 def _to(value: float, exponent: int) -> Interval:
     try:
-        found = value**exponent
+        raised = value**exponent
     except OverflowError:
         return (1e308, inf) if value > 0 or exponent % 2 == 0 else (-inf, -1e308)
-    return (found, found) if value == 0 or value in _POWERS else _wider(found, found)
+    return (raised, raised) if value == 0 or value in _POWERS else _wider(raised, raised)
 
 
 def size(a: Interval) -> Interval:
@@ -316,15 +316,15 @@ class Search:
         sides[self._replaced] = here, there, gap
         return self._on(self._short, sides, {})
 
-    def _on(self, program: Sequence[_Step], sides: list[Triple], found: dict[int, Triple]) -> dict[int, Triple]:
+    def _on(self, program: Sequence[_Step], sides: list[Triple], triples: dict[int, Triple]) -> dict[int, Triple]:
         for place, moved, apply, inner, more in program:
             if apply is None:
-                found[place] = more if isinstance(more, tuple) else sides[more]
+                triples[place] = more if isinstance(more, tuple) else sides[more]
                 continue
-            operands = [found[i] for i in inner]
+            operands = [triples[i] for i in inner]
             left, right, apart = apply(*operands) if more is None else apply(*operands, more)
-            found[place] = (left, right, meet(apart, sub(left, right))) if moved else (left, left, ZERO)
-        return found
+            triples[place] = (left, right, meet(apart, sub(left, right))) if moved else (left, left, ZERO)
+        return triples
 
     def most(self) -> float:
         """Return a bound by the whole box alone."""
@@ -334,13 +334,13 @@ class Search:
         """Return two trees that show a bound, for x ≥ x′ and x ≤ x′; None where so many boxes do not suffice."""
         self._claim, self.boxes, self._limit = constant(claim)[0], 0, limit
         self._deepest = min(_DEEPEST, limit // 10)  # what is cut so often stays above the bound
-        found: list[Tree] = []
+        trees_made: list[Tree] = []
         for sign in (1, -1):
             tree: Tree = []
             if not self._walk(self._box, sign, 0, tree):
                 return None
-            found.append(tree)
-        return found
+            trees_made.append(tree)
+        return trees_made
 
     def _walk(self, box: Box, sign: int, depth: int, tree: Tree) -> bool:
         self.boxes += 1
@@ -398,13 +398,13 @@ def operands(node: tuple[Any, ...]) -> tuple[int, ...]:
 
 def needed(graph: Graph, roots: Sequence[int]) -> list[int]:
     """Return the nodes that some are made of, and these, in order."""
-    found, todo = set[int](), list(roots)
+    nodes, todo = set[int](), list(roots)
     while todo:
         place = todo.pop()
-        if place not in found:
-            found.add(place)
+        if place not in nodes:
+            nodes.add(place)
             todo.extend(operands(graph.nodes[place]))
-    return sorted(found)
+    return sorted(nodes)
 
 
 def _weight(slope: Interval) -> float:
@@ -506,17 +506,17 @@ _PLAIN: dict[str, Callable[..., Any]] = {
 def evaluated(value: Value, points: Any) -> Any:
     """Return an expression at many points, in floats: (points,) of (points, n)."""
     graph = value.graph
-    found: dict[int, Any] = {}
+    values: dict[int, Any] = {}
     with np.errstate(all="ignore"):
         for place in needed(graph, (value.place,)):
             node = graph.nodes[place]
             if node[0] == "const":
-                found[place] = np.full(len(points), float(node[1]))
+                values[place] = np.full(len(points), float(node[1]))
             elif node[0] == "var":
-                found[place] = points[:, node[1]]
+                values[place] = points[:, node[1]]
             else:
-                found[place] = applied(node, [found[i] for i in operands(node)])
-    return found[value.place]
+                values[place] = applied(node, [values[i] for i in operands(node)])
+    return values[value.place]
 
 
 def applied(node: tuple[Any, ...], inner: list[Any]) -> Any:

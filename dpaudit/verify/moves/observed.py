@@ -36,10 +36,10 @@ class Observed(python.Python):
             return int(float(keywords.get("p", args[-1] if args else 0)) > _HEAD)
         if source.law is None or source.law.name == "uniform":
             return _HEAD
-        found = source.bound(args, keywords)
-        assert found is not None and source.law is not None  # as it was read
-        location = found[0].get(source.law.location, 0.0) if source.law.location else 0.0
-        return location + np.zeros(found[1]) if found[1] is not None else location * 1.0
+        bound_call = source.bound(args, keywords)
+        assert bound_call is not None and source.law is not None  # as it was read
+        location = bound_call[0].get(source.law.location, 0.0) if source.law.location else 0.0
+        return location + np.zeros(bound_call[1]) if bound_call[1] is not None else location * 1.0
 
     def _chosen(self, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         names = ("a", "size", "replace", "p") if name == "choice" else ("population", "weights")
@@ -50,8 +50,8 @@ class Observed(python.Python):
             self.chances.append([float(each) / total for each in chances])
         elif size == len(options) and given.get("replace") is False:
             return options
-        found = options[0 if chances is None else int(np.argmax(chances))]
-        return [found] if name == "choices" or size is not None else found
+        chosen = options[0 if chances is None else int(np.argmax(chances))]
+        return [chosen] if name == "choices" or size is not None else chosen
 
     def attribute(self, owner: Any, name: str) -> Any:
         """``o.a``."""
@@ -152,8 +152,8 @@ def _unlike(reading: ways.Reading, shown: Any, result: Any, run: int, wanted: An
         )
         if len(parts) != len(shown):
             return f"it returns {len(parts)} numbers, and {len(shown)} were read"
-        found = (_unlike(reading, one, other, run, wanted, points) for one, other in zip(shown, parts, strict=True))
-        return next((each for each in found if each), "")
+        reasons = (_unlike(reading, one, other, run, wanted, points) for one, other in zip(shown, parts, strict=True))
+        return next((each for each in reasons if each), "")
     return ""
 
 

@@ -67,13 +67,20 @@ def _refuse_compared(proof: Proof) -> None:
     """Refuse numbers of runs and paths that cannot be."""
     if proof.paths < 0:
         raise NotShownError(f"{proof.paths} paths are stated")
-    found = proof.comparison
-    if found is None:
+    comparison = proof.comparison
+    if comparison is None:
         return
-    if min(found.runs, found.passed_over, found.compared) < 0 or found.runs + found.passed_over > _MOST_RUNS:
-        raise NotShownError(f"{found.runs} and {found.passed_over} runs are stated, more than a proof compares")
-    if not found.compared <= min(found.paths, found.runs):
-        raise NotShownError(f"{found.runs} runs are said to be compared with {found.compared} of {found.paths} paths")
+    if (
+        min(comparison.runs, comparison.passed_over, comparison.compared) < 0
+        or comparison.runs + comparison.passed_over > _MOST_RUNS
+    ):
+        raise NotShownError(
+            f"{comparison.runs} and {comparison.passed_over} runs are stated, more than a proof compares"
+        )
+    if not comparison.compared <= min(comparison.paths, comparison.runs):
+        raise NotShownError(
+            f"{comparison.runs} runs are said to be compared with {comparison.compared} of {comparison.paths} paths"
+        )
 
 
 def open_ends(proof: Proof | None) -> tuple[str, ...]:

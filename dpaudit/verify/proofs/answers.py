@@ -130,10 +130,10 @@ def _as_float(epsilon: Fraction | None) -> float:
 
 
 def _check(evidence: Evidence, proof: Proof) -> Shown:
-    found, certificate = evidence.counterexample, proof.certificate
+    counterexample, certificate = evidence.counterexample, proof.certificate
     kinds = ("tree",) if proof.method == "alignment" else ("fold", "selection")
     checked = None if certificate is None else certified(evidence, proof, kinds)
-    trees = [] if found is None else [found.record]
+    trees = [] if counterexample is None else [counterexample.record]
     if proof.method == "alignment" and certificate is not None and "values" not in certificate:
         trees.append(certificate)  # a tree of values has fewer paths
     if any(len(leaves_of(tree["nodes"], tree["scope"]["length"])) != proof.paths for tree in trees):
@@ -152,9 +152,9 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     refuse(unlike_scope(evidence, scope))
     if proof.method == "alignment":
         if (
-            found is not None
+            counterexample is not None
             and "values" not in certificate
-            and _bare(certificate["nodes"]) != found.record.get("nodes")
+            and _bare(certificate["nodes"]) != counterexample.record.get("nodes")
         ):
             raise NotShownError("the certificate and the counterexample are of different programs")
     elif proof.comparison is not None and proof.comparison.paths != _endings(certificate):
@@ -162,12 +162,12 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     return Shown((f"{checked.statement}: " + " ".join(checked.sentences),))
 
 
-def _refuse_uncompared(found: Comparison | None) -> None:
+def _refuse_uncompared(comparison: Comparison | None) -> None:
     """Refuse a bound of a program of whose paths runs were compared with fewer than a proof compares."""
-    if found is not None and found.compared < min(found.paths, MOST_SOUGHT):
+    if comparison is not None and comparison.compared < min(comparison.paths, MOST_SOUGHT):
         raise NotShownError(
-            f"a bound is stated, and runs are said to be compared with {found.compared} of {found.paths} paths: "
-            "what no run was compared with is not proved"
+            f"a bound is stated, and runs are said to be compared with {comparison.compared} of {comparison.paths} "
+            "paths: what no run was compared with is not proved"
         )
 
 
@@ -267,11 +267,11 @@ def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
         domain = "integer" if scope.values == "integer" else None
         fold = prove_fold(mechanism, given, relation=scope.relation, domain=domain).certificate
         return fold is not None and all(_bare(fold[part]) == _bare(record[part]) for part in ("init", "states"))
-    found = read(scope)
+    machine = read(scope)
     if "values" in record:
-        again = found.certificate
+        again = machine.certificate
         return again is not None and all(_bare(again.get(part)) == _bare(record[part]) for part in ("nodes", "values"))
-    return bool(nodes_as_data(found.tree, {}) == _bare(record["nodes"]))
+    return bool(nodes_as_data(machine.tree, {}) == _bare(record["nodes"]))
 
 
 def _bare(nodes: Any) -> Any:

@@ -165,9 +165,9 @@ def _refuse_data(evidence: Evidence, proof: Proof, record: dict[str, Any]) -> No
         return
     owns = list(map(digest, kept))
     named = [read_name(name) for name, _ in record.get("every", ())]
-    found = [digest(data) if data is not UNREAD else own for data, own in zip(named, owns, strict=False)]
+    digests = [digest(data) if data is not UNREAD else own for data, own in zip(named, owns, strict=False)]
     pair = {evidence.pairs[0].digest0, evidence.pairs[0].digest1}
-    if len(owns) != record["datasets"] or (named and found != owns) or not pair <= set(owns):
+    if len(owns) != record["datasets"] or (named and digests != owns) or not pair <= set(owns):
         raise NotShownError("the domain that is kept is not that of the record")
     if not set(record["pair"]) <= {text for each in kept for text in (output_text(each), repr(each))}:
         raise NotShownError("the worst pair is called otherwise than the datasets that are kept")
@@ -205,29 +205,29 @@ def _prove_moves(asked: Asked) -> Found:
         raise UsageError(f"releases bound ε, (ε, δ), ρ, μ or ε at an order, not {claim}; claim one of these")
     delta = Fraction(0) if claim is None else limit_of(claim.delta, toward=0.0)
     numbers = Numbers.of(asked.domain, asked.length)
-    found = derive(mechanism, given, numbers, notion=notion, delta=delta, seed=asked.seed)
-    is_read, exceeds = found.read.reading is not None, None
+    derived = derive(mechanism, given, numbers, notion=notion, delta=delta, seed=asked.seed)
+    is_read, exceeds = derived.read.reading is not None, None
     limit = None if claim is None else limit_of(claim.value, toward=0.0)
-    if numbers.length is not None and limit is not None and found.bound is not None and found.bound <= limit:
-        exceeds = exceeds_at(mechanism, given, found, limit, notion=notion, delta=delta, seed=asked.seed)
+    if numbers.length is not None and limit is not None and derived.bound is not None and derived.bound <= limit:
+        exceeds = exceeds_at(mechanism, given, derived, limit, notion=notion, delta=delta, seed=asked.seed)
     return Found(
         proof=Proof(
             method="moves",
             scope=_scope_of_moves(
-                found.read.container, numbers, {name: as_text(value) for name, value in given.items()}
+                derived.read.container, numbers, {name: as_text(value) for name, value in given.items()}
             ),
             length=numbers.length,
             paths=int(is_read),
-            certificate=found.certificate,
+            certificate=derived.certificate,
             domain=kept_text(tuple(asked.domain)),
-            comparison=Comparison(RUNS if is_read else 0, 0, 0, int(is_read), found.open_ends),
+            comparison=Comparison(RUNS if is_read else 0, 0, 0, int(is_read), derived.open_ends),
             exceeds_at=exceeds,
         ),
         kind="proof",
         relation=relation,
-        upper=found.bound,
-        upper_text=None if found.bound is None else str(found.bound),
-        pair=found.pair,
+        upper=derived.bound,
+        upper_text=None if derived.bound is None else str(derived.bound),
+        pair=derived.pair,
         notion=PureDP(0.0) if claim is None else claim,
     )
 

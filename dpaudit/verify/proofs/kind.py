@@ -75,8 +75,8 @@ class Found:
     def least(self, delta: float) -> tuple[Fraction | None, str]:
         """A certain lower bound of ε at δ (None if infinite, 0 if nothing is known), and its text."""
         if self.exact_counterexample is not None:
-            found = self.exact_counterexample.least(limit_of(delta, toward=1.0))
-            return found, "infinite" if found is None else str(found)
+            least = self.exact_counterexample.least(limit_of(delta, toward=1.0))
+            return least, "infinite" if least is None else str(least)
         if self.loss is None or delta > 0:
             return Fraction(0), "0"
         if self.loss.exp_epsilon is None:
@@ -118,13 +118,13 @@ class ProofKind:
     only_epsilon: bool = True  # whether nothing but ε is bounded
 
 
-def named(found: Found, name: str) -> Found:
+def named(conclusion: Found, name: str) -> Found:
     """Return what was found, with records that call the program what the evidence calls it."""
-    record = None if found.counterexample is None else found.counterexample.record
-    for each in (found.proof.certificate, found.proof.derived, record):
+    record = None if conclusion.counterexample is None else conclusion.counterexample.record
+    for each in (conclusion.proof.certificate, conclusion.proof.derived, record):
         if each is not None and "mechanism" in each:
             each["mechanism"]["name"] = name
-    return found
+    return conclusion
 
 
 # --- a certificate, and the evidence around it --------------------------------------------------------------

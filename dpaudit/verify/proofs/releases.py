@@ -46,7 +46,7 @@ def _prove(asked: Asked) -> Found:
     claim = asked.claim if asked.claim is not None else mechanism.claim_for(given)
     if asked.data is not None and by_columns(domain):
         domain = in_order_of(asked.data, domain)
-    found = derive(
+    derived = derive(
         mechanism,
         given,
         domain=domain,
@@ -56,31 +56,31 @@ def _prove(asked: Asked) -> Found:
         seconds=asked.seconds or SECONDS,
         given=asked.given,
     )
-    read = 0 if found.releases is None else found.releases.read
+    read = 0 if derived.releases is None else derived.releases.read
     texts = {name: as_text(value) for name, value in given.items()}
     return Found(
         proof=Proof(
             method="releases",
             scope=scope_of_records(
-                *(found.relation, texts, found.whole, found.given, computed_of(found.derived)),
-                _unread(found.columns, domain),
+                *(derived.relation, texts, derived.whole, derived.given, computed_of(derived.derived)),
+                _unread(derived.columns, domain),
             ),
             length=None,
             paths=read,
-            certificate=found.certificate,
+            certificate=derived.certificate,
             domain=digest.kept_text(dict(domain)),
-            comparison=Comparison(found.runs, found.passed_over, 0, read, found.open_ends),
-            prices=() if found.certificate is None else prices_alone(found.certificate),
-            whole=found.whole,
-            given=found.given,
-            derived=found.derived,
-            columns=found.columns,
+            comparison=Comparison(derived.runs, derived.passed_over, 0, read, derived.open_ends),
+            prices=() if derived.certificate is None else prices_alone(derived.certificate),
+            whole=derived.whole,
+            given=derived.given,
+            derived=derived.derived,
+            columns=derived.columns,
         ),
         kind="proof",
-        relation=found.relation,
-        upper=found.bound,
-        upper_text=None if found.bound is None else str(found.bound),
-        pair=found.pair,
+        relation=derived.relation,
+        upper=derived.bound,
+        upper_text=None if derived.bound is None else str(derived.bound),
+        pair=derived.pair,
         notion=PureDP(0.0) if claim is None else claim,
     )
 
@@ -145,10 +145,10 @@ def _derived(checked: Checked, proof: Proof) -> Checked | None:
     """Check the certificate that begins with the columns, and that it is of the same program and bound."""
     if proof.derived is None or proof.certificate is None:
         return None
-    found = check_certificate(proof.derived)
-    if why := unlike(proof.certificate, checked, proof.derived, found):
+    checked_derivation = check_certificate(proof.derived)
+    if why := unlike(proof.certificate, checked, proof.derived, checked_derivation):
         raise NotShownError(why)
-    return found
+    return checked_derivation
 
 
 def _move(line: str, by: str) -> GivenMove:
@@ -296,10 +296,10 @@ def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
 def _program(certificate: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of a certificate is the program: what is released, of what, on which paths."""
     parts = ("columns", "expressions", "rows", "numbers", "samples", "paths", "given")
-    found = {name: certificate[name] for name in parts if name in certificate}
+    program = {name: certificate[name] for name in parts if name in certificate}
     # of a table it counts what is in it, and a line moves where something is written above it
-    found["expressions"] = [{**each, "by": None} for each in found.get("expressions", ())]
-    return {**found, "releases": [{**each, "line": None} for each in certificate.get("releases", ())]}
+    program["expressions"] = [{**each, "by": None} for each in program.get("expressions", ())]
+    return {**program, "releases": [{**each, "line": None} for each in certificate.get("releases", ())]}
 
 
 def _same_account(again: Any, stated: Any) -> bool:

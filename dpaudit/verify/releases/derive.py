@@ -55,7 +55,7 @@ def columns_of(domain: Any, frame: Any) -> dict[str, Declared]:
         raise UsageError(
             "a proof from records needs a domain by columns, such as domain={'age': (0, 120), 'city': ['Bern', 'Oslo']}"
         )
-    found = {}
+    declared_columns = {}
     for name in map(str, domain if frame is None else frame.columns):
         if name.startswith("="):
             raise UsageError(f"the column {name!r} begins with '=', as what a certificate computes does; rename it")
@@ -63,14 +63,18 @@ def columns_of(domain: Any, frame: Any) -> dict[str, Declared]:
         name = str(key)
         _refuse_half_a_range(given, name)
         dtype = None if frame is None else frame[name].dtype
-        found[name] = each = declared(name, given, dtype)
+        declared_columns[name] = each = declared(name, given, dtype)
         wanted = {"int64": "int64", "float64": "float64", "text": "str", "truth": "bool"}.get(each.kind)
         if dtype is not None and wanted is not None and str(dtype) != wanted:
             raise UsageError(
                 f"the data contradict the domain: {name!r} is of the type {dtype}, and the proof is of {wanted}; "
                 f"convert it: data.astype({{{name!r}: {wanted!r}}})"
             )
-    return found if frame is None else {name: found.get(name) or Declared(name, UNREAD) for name in frame.columns}
+    return (
+        declared_columns
+        if frame is None
+        else {name: declared_columns.get(name) or Declared(name, UNREAD) for name in frame.columns}
+    )
 
 
 def _refuse_half_a_range(given: Any, name: str) -> None:
@@ -245,11 +249,11 @@ def derive(
             open_ends = (str(why),)
     now("comparing runs on neighbouring frames with it")
     held = frame if given else None
-    found = second_net(mechanism, parameters, which, reading, _number_by_number(reading, releases), held)
-    if found.refuted is not None:
-        open_ends = (f"{DOES_NOT_HOLD} {found.refuted}", *open_ends)
-    if not open_ends and found.disagreement is not None:
-        open_ends = (f"what was read does not agree with runs: {found.disagreement}",)
+    checked = second_net(mechanism, parameters, which, reading, _number_by_number(reading, releases), held)
+    if checked.refuted is not None:
+        open_ends = (f"{DOES_NOT_HOLD} {checked.refuted}", *open_ends)
+    if not open_ends and checked.disagreement is not None:
+        open_ends = (f"what was read does not agree with runs: {checked.disagreement}",)
     texts = {name: as_text(value) for name, value in parameters.items()}
     if not open_ends and releases is not None and bound is not None:
         written = release_certificate(
@@ -278,9 +282,9 @@ def derive(
         derived=derived,
         refused=open_ends[0] if reading.refused else None,
         open_ends=open_ends,
-        runs=0 if reading.refused else found.runs,
-        passed_over=found.passed_over,
-        pair=found.spending if bound is None and delta and found.spending is not None else found.pair,
+        runs=0 if reading.refused else checked.runs,
+        passed_over=checked.passed_over,
+        pair=checked.spending if bound is None and delta and checked.spending is not None else checked.pair,
         whole=whole_columns(domain, columns),
         columns=tuple(columns) if len(columns) > len(domain) else (),
         given=tuple(map(str, given)),
@@ -390,8 +394,10 @@ def _limits(releases: Releases, relation: Relation, *, is_sampled: bool = True) 
             )
             for path in releases.paths
         )
-        found = price(replace(releases, paths=paths), replace=relation.kind == "replace", group=1, notion=notion)
-        return float("inf") if found is None else float(found)
+        bound_without = price(
+            replace(releases, paths=paths), replace=relation.kind == "replace", group=1, notion=notion
+        )
+        return float("inf") if bound_without is None else float(bound_without)
 
     return bound("epsilon", gaussian=False), 2 * bound("rho", gaussian=True)
 

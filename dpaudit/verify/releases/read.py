@@ -55,11 +55,11 @@ def as_releases(reading: drive.Reading) -> Releases:
     writer = _Writer(reading)
     paths: dict[tuple[Release, ...], None] = {}
     for path in reading.paths:
-        found: list[Release] = []
+        releases_written: list[Release] = []
         samples: dict[int, Sample] = {}
         for each in path:
-            found += writer.releases(each, samples)
-        paths.setdefault(tuple(found))
+            releases_written += writer.releases(each, samples)
+        paths.setdefault(tuple(releases_written))
     stated = {name: column_domain(each) for name, each in reading.columns.items() if _is_stated(each)}
     return Releases(tuple(paths), len(reading.paths), {**stated, **writer.columns})
 
@@ -136,7 +136,7 @@ class _Writer:
         scales: dict[float, list[int]] = {}
         for place, scale in enumerate(np.broadcast_to(each.scales, each.low.shape[1:]).tolist()):
             scales.setdefault(scale, []).append(place)
-        found = [
+        releases = [
             Release(
                 each.law,
                 simple(scale),
@@ -148,8 +148,8 @@ class _Writer:
             )
             for scale, places in scales.items()
         ]
-        self._known[hash(key)] = (key, found)
-        return found
+        self._known[hash(key)] = (key, releases)
+        return releases
 
     def _ball(self, each: state.Released) -> Ball:
         """Return how far a vector moves, by some kinds of records where one condition on each column tells them."""
@@ -267,23 +267,23 @@ class _Writer:
 
     def _part(self, axis: str, name: str) -> list[Part]:
         """Return the conditions for each cell of a column."""
-        found = self._parts.get((axis, name))
-        if found is None:
+        conditions = self._parts.get((axis, name))
+        if conditions is None:
             declared, column = self._domain(axis), name.format(axis)
             self.columns[column] = column_domain(declared)
-            found = []
+            conditions = []
             for low, high in self._axis(axis).cells:
                 if low == high:
-                    found.append(frozenset((Condition(column, "==", _exact(low), True),)))
+                    conditions.append(frozenset((Condition(column, "==", _exact(low), True),)))
                     continue
                 ends = self._ends(axis, low, high)
-                found.append(
+                conditions.append(
                     frozenset((Condition(column, "<=", ends[0], False), Condition(column, "<", ends[1], True)))
                 )
             if declared.missing:
-                found.append(frozenset((Condition(column, "missing", None, True),)))
-            self._parts[axis, name] = found
-        return found
+                conditions.append(frozenset((Condition(column, "missing", None, True),)))
+            self._parts[axis, name] = conditions
+        return conditions
 
     def _ends(self, axis: str, low: Any, high: Any) -> tuple[Fraction, Fraction]:
         declared = self._domain(axis)
@@ -304,18 +304,18 @@ def _starts(dearest: Sequence[Sequence[Any]], cells: int, stay: Sequence[bool], 
     def takes(tables: Sequence[Any], one: int, other: int) -> bool:
         return not stay[other] and stay[one] >= only_into_these and _covers(tables, one, other)
 
-    found, best = [0], [0] * len(dearest)
+    starts, best = [0], [0] * len(dearest)
     for place in range(1, len(stay)):
         further = [
             one if takes(tables, one, place) else place if takes(tables, place, one) else None
             for tables, one in zip(dearest, best, strict=True)
         ]
         if place >= cells or None in further:
-            found.append(place)
+            starts.append(place)
             best = [place] * len(dearest)
         else:
             best = [one for one in further if one is not None]
-    return found
+    return starts
 
 
 def _covers(tables: Sequence[Any], one: int, other: int) -> bool:
@@ -334,10 +334,10 @@ def _exact(value: Any) -> Any:
 @functools.lru_cache(maxsize=10_000, typed=True)
 def outward(value: float, sign: int) -> Fraction:
     """Return what a record adds at most (sign 1) or at least (-1), with few digits."""
-    found = simple(value)
-    if found.denominator <= _FINEST and abs(found.numerator) < _FINEST**2:
-        return found
-    whole = found * _FINEST
+    exact = simple(value)
+    if exact.denominator <= _FINEST and abs(exact.numerator) < _FINEST**2:
+        return exact
+    whole = exact * _FINEST
     return Fraction(math.ceil(whole) if sign > 0 else math.floor(whole), _FINEST)
 
 

@@ -68,12 +68,12 @@ def _derivation(reading: drive.Reading, certificate: Mapping[str, Any]) -> dict[
         **account,
     }
     stated = Fraction(certificate["bound"])
-    found = Derivation(written).bound(written, certificate["scope"]["group"])
-    if abs(found - stated) > stated * ROUNDED:
+    bound = Derivation(written).bound(written, certificate["scope"]["group"])
+    if abs(bound - stated) > stated * ROUNDED:
         return None
-    if found.denominator >= 10**MOST_DIGITS:
-        found = Fraction(math.ceil(found * _DIGITS), _DIGITS)
-    return {**written, "bound": str(found)}
+    if bound.denominator >= 10**MOST_DIGITS:
+        bound = Fraction(math.ceil(bound * _DIGITS), _DIGITS)
+    return {**written, "bound": str(bound)}
 
 
 class _Listed:
@@ -107,8 +107,10 @@ class _Writer:
     # --- columns ---------------------------------------------------------------------------------------------
 
     def _declared(self, name: str) -> cells.Declared:
-        found: cells.Declared = self._reading.columns[name] if name in self._reading.columns else cells.place_of(name)
-        return found
+        declared: cells.Declared = (
+            self._reading.columns[name] if name in self._reading.columns else cells.place_of(name)
+        )
+        return declared
 
     def axis(self, name: str) -> cells.Axis:
         """Return the cells of a column."""
@@ -131,17 +133,17 @@ class _Writer:
         }
 
     def _cells(self, name: str) -> list[list[Any]]:
-        declared, found = self._declared(name), []
+        declared, cells_listed = self._declared(name), []
         points = sorted({declared.low, declared.high, *self._reading.cuts.get(name, ())}) if not declared.values else []
         for low, high in self.axis(name).cells:
             if low == high:
-                found.append(_point(low))
+                cells_listed.append(_point(low))
             elif declared.kind == "int64":
-                found.append(["range", str(_exact(low)), str(_exact(high))])
+                cells_listed.append(["range", str(_exact(low)), str(_exact(high))])
             else:
                 below, above = (max(each for each in points if each < low), min(each for each in points if each > high))
-                found.append(["open", str(_exact(below)), str(_exact(above))])
-        return [*found, ["missing"]] if declared.missing else found
+                cells_listed.append(["open", str(_exact(below)), str(_exact(above))])
+        return [*cells_listed, ["missing"]] if declared.missing else cells_listed
 
     # --- expressions of a record -----------------------------------------------------------------------------
 
@@ -283,7 +285,7 @@ class _Writer:
         groups: dict[float, list[int]] = {}
         for place, scale in enumerate(scales):
             groups.setdefault(scale, []).append(place)
-        found = []
+        releases = []
         for scale, places in groups.items():
             number = whole
             if len(groups) > 1:
@@ -297,8 +299,8 @@ class _Writer:
                 "line": each.line,
                 "details": {name: str(cells.simple(value)) for name, value in each.details},
             }
-            found.append(self.released.place(release, {**release, "line": None}))
-        return found
+            releases.append(self.released.place(release, {**release, "line": None}))
+        return releases
 
 
 def _exact(value: Any) -> Fraction:
@@ -353,12 +355,12 @@ def price(
         raise RefusedError(f"{release.line}: {why}")
     given = {**parts_of(releases), "notion": notion, "delta": str(delta)}
     try:
-        found, _ = records.check_releases(given, "replace" if replace else "add-remove", group, Steps())
+        bound, _ = records.check_releases(given, "replace" if replace else "add-remove", group, Steps())
     except ForgedError:
         return None
     except CertificateError as error:
         raise RefusedError(str(error)) from None
-    return found if found.denominator < _MOST_DIGITS else Fraction(math.ceil(found * _FINEST), _FINEST)
+    return bound if bound.denominator < _MOST_DIGITS else Fraction(math.ceil(bound * _FINEST), _FINEST)
 
 
 # --- What does certified accounting say of the releases of a program with one path? An account that its certificate
@@ -393,10 +395,14 @@ def account(releases: Releases, *, replace: bool, delta: Fraction) -> tuple[Frac
     if not needed or not spent < delta or sum(map(_lost, needed)) > _MOST:
         return None
     try:
-        found = certify(_events(needed), delta=delta - spent, tolerance=TOLERANCE)
+        accounted = certify(_events(needed), delta=delta - spent, tolerance=TOLERANCE)
     except UsageError:  # too small a δ, too little memory, or without python-flint
         return None
-    return (epsilon + Fraction(found.certificate["high"]), found.certificate) if math.isfinite(found.high) else None
+    return (
+        (epsilon + Fraction(accounted.certificate["high"]), accounted.certificate)
+        if math.isfinite(accounted.high)
+        else None
+    )
 
 
 def _lost(event: prices.Listed) -> float:
@@ -456,5 +462,5 @@ def _price(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
         "notion": notion,
         "delta": certificate["delta"] if law in _SPENDING else "0",
     }
-    found, _ = records.check_releases(alone, certificate["scope"]["relation"], 1, Steps())
-    return f"{notion}={found}"
+    price_shown, _ = records.check_releases(alone, certificate["scope"]["relation"], 1, Steps())
+    return f"{notion}={price_shown}"
