@@ -398,7 +398,7 @@ class Auditor:
 def _message(shown: View, expect: str, named: bool, more: Sequence[tuple[str, str]], required: str = "") -> str:
     """Return the verdict, what was audited, which event showed most on which pair, and how to reproduce it."""
     from dpaudit.evidence.evidence import against
-    from dpaudit.report.rows import Importance
+    from dpaudit.report.document import Importance
 
     head = shown.headline
     sentences = [f"{head.word}: {head.sentence}", head.caution, *filter(None, [required])]

@@ -25,7 +25,6 @@ __all__ = [
     "html",
     "html_page",
     "registry",
-    "rows",
     "text",
     "view",
     "wants_colour",

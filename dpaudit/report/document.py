@@ -6,10 +6,12 @@ A renderer has one way to draw each kind of block, and knows nothing of evidence
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cache
 from importlib.resources import files
 from typing import Any, ClassVar, TypeAlias
@@ -78,6 +80,52 @@ def marked(text: str, **values: object) -> Content:
         parts += [text[at : mark.start()].format(**values), Span(kind, marked(mark[kind].strip("\n"), **values))]
         at = mark.end()
     return (*parts, text[at:].format(**values)) if parts else text.format(**values)
+
+
+# --- rows: what evidence states, for renderings of every length ------------------------------------------
+
+
+class Importance(IntEnum):
+    """Where a row is shown: in every rendering that shows rows of this importance or less."""
+
+    OWN = 0  # only if it is selected by its key or section
+    FULL = 1  # where there is room for everything: Markdown
+    SUMMARY = 2  # in a terminal
+    BRIEF = 3  # in the message of a failed test
+    EVERYWHERE = 4  # even in a row of a table, since it is worse for the mechanism or its audit than the verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One statement of evidence."""
+
+    key: str  # by which it is selected; several rows may share one
+    # its subject, in at most 12 characters; empty if it continues the row above. name: the same as a heading.
+    label: str
+    name: str
+    cell: str  # the bare statement, for a column of a table. note: an explanation, or its confidence.
+    line: str = ""  # the statement as a line of a summary. text: the statement in full, as sentences if needed.
+    text: str = ""
+    note: str = ""
+    importance: Importance = Importance.FULL
+    # the part of a report that it belongs to: "scope", "bounds", "beside", "limits", "again", or none
+    section: str = ""
+    order: float = math.nan  # the sort key in tables
+    code: bool = False  # whether it is shown as code and never broken
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "line", self.line or self.cell)
+        object.__setattr__(self, "text", self.text or self.cell)
+
+    @property
+    def stated(self) -> str:
+        """The cell with its note, such as a bound with its confidence."""
+        return f"{self.cell} {self.note}".rstrip()
+
+    @property
+    def is_urgent(self) -> bool:
+        """Whether no rendering is short enough to leave it out."""
+        return self.importance is Importance.EVERYWHERE
 
 
 # --- blocks -----------------------------------------------------------------------------------------------

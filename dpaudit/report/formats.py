@@ -24,7 +24,7 @@ from typing import Any
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence, qualified
 from dpaudit.evidence.records import Verdict
-from dpaudit.report.rows import Importance, Row
+from dpaudit.report.document import Importance, Row
 from dpaudit.report.text.phrases import count_text, one_line, shortened, visible
 from dpaudit.report.text.verdict import NO_PROOF
 from dpaudit.report.view import View, view

@@ -15,8 +15,8 @@ import dpaudit as dp
 from dpaudit.report import html_page
 from dpaudit.report.document import Figure, Text
 from dpaudit.report.figures.event import Mark, line_figure
-from dpaudit.report.figures.lines import line
-from dpaudit.report.html.loss import loss_section
+from dpaudit.report.html.certain import line
+from dpaudit.report.html.measured import loss_section
 from dpaudit.report.text.phrases import limits
 from dpaudit.report.text.reproduce import how_fixed, method_sentence, reproduce_command, sources
 from dpaudit.report.text.reviewer import layers

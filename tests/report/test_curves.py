@@ -21,16 +21,16 @@ from dpaudit.privacy import GaussianDP, PureDP
 from dpaudit.report import console_summary, html_page
 from dpaudit.report.document import Table
 from dpaudit.report.figures.curves import Point, certified_profile, frontier, measured_points
-from dpaudit.report.html.loss import (
+from dpaudit.report.html.measured import (
     certain_points,
     certified_loss,
     curves_section,
     mistake_rows,
-    power_section,
     raised,
     suspicion,
     suspicion_rows,
 )
+from dpaudit.report.html.page import power_section
 from dpaudit.report.view import view
 
 RATES = st.floats(0.0, 1.0, allow_subnormal=False)  # between which a line is not too steep for np.interp

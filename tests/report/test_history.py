@@ -8,8 +8,7 @@ from click.testing import CliRunner
 from support import made_evidence as made
 
 from dpaudit.cli.main import cli
-from dpaudit.report.figures.lines import Place, history_figure
-from dpaudit.report.html.index import Entry, history_page
+from dpaudit.report.html.index import Entry, Place, history_figure, history_page
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -24,7 +24,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Verdict
 from dpaudit.report import console_summary, evidence_from_page, html_page
 from dpaudit.report.document import Facts, Text, section, strong
-from dpaudit.report.figures.lines import line_drawing
+from dpaudit.report.html.certain import line_drawing
 from dpaudit.report.html.templates import checker
 from dpaudit.report.view import view
 

@@ -9,8 +9,7 @@ from click.testing import CliRunner
 from support import made_evidence as made
 
 from dpaudit.cli.main import cli
-from dpaudit.report.figures.lines import Lane, side_by_side_figure
-from dpaudit.report.html.index import side_by_side_page, side_by_side_text
+from dpaudit.report.html.index import Lane, side_by_side_figure, side_by_side_page, side_by_side_text
 
 
 def called(*words):

@@ -23,11 +23,12 @@ from dpaudit.gate.drawn import junit, sarif_text
 from dpaudit.gate.drawn import markdown as gate_markdown
 from dpaudit.gate.result import GateResult, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.result import summary as gate_console
-from dpaudit.report import console_summary, evidence_card, html_page, rows
+from dpaudit.report import console_summary, evidence_card, html_page
+from dpaudit.report.document import Importance, Row
 from dpaudit.report.formats import markdown, statement, statement_text
 from dpaudit.report.html.index import IndexEntry, index_page
 from dpaudit.report.registry import registry_yaml
-from dpaudit.report.rows import Importance, Row
+from dpaudit.report.text.findings import FINDINGS
 from dpaudit.report.view import ORDER, view
 from dpaudit.review.compare import compare, compare_json, compare_page, compare_text
 
@@ -111,7 +112,7 @@ def shows(text: str, finding: Row) -> bool:
 
 
 def test_the_evidence_of_these_tests_has_every_finding() -> None:
-    assert len(view(whole()).beside) == len(rows.FINDINGS)
+    assert len(view(whole()).beside) == len(FINDINGS)
     assert [row.label for row in view(whole()).pressing] == ["curve", "low bits", "sensitivity", "trace"]
 
 

@@ -13,7 +13,8 @@ from scipy.stats import binom
 
 import dpaudit as dp
 from dpaudit.neighbours.digest import digest
-from dpaudit.report import console_summary, html_page, rows
+from dpaudit.report import console_summary, html_page
+from dpaudit.report.view import runs as rows_of_runs
 from dpaudit.sampling import runs
 from dpaudit.sampling.checkpoint import Experiment, Phase, RunBlock
 from dpaudit.sampling.runs import outputs_of, untimed
@@ -263,7 +264,7 @@ def test_the_evidence_says_what_was_observed():
     assert any("the run time of a call" in text for text in evidence.assumptions)
     assert dp.Evidence.from_json(evidence.to_json()) == evidence
     assert json.loads(evidence.to_json())["evidence"]["observed"] == ["time"]
-    assert any("each with its run time" in row.cell + row.line for row in rows.runs(evidence))
+    assert any("each with its run time" in row.cell + row.line for row in rows_of_runs(evidence))
     assert "--observe time" in console_summary(evidence)
     page = html_page(evidence)
     assert "the run time of every call" in page

@@ -421,10 +421,11 @@ def explain_command(words: tuple[str, ...]) -> int:
     Without WORD: list them all.
     """
     from dpaudit.errors import UsageError, nearest
-    from dpaudit.report.text.verdict import TERMS, verdicts_and_findings
+    from dpaudit.report.text.verdict import terms, verdicts_and_findings
 
     word = " ".join(words)
-    told = {**verdicts_and_findings(), **_rules(), **{names: (text,) for names, text in TERMS.items()}}
+    listed = terms()
+    told = {**verdicts_and_findings(), **_rules(), **{names: (text,) for names, text in listed.items()}}
     if not word:
         formatter = click.HelpFormatter(width=100)
         formatter.write_dl([(name, text[0]) for name, text in told.items()], col_max=36)
@@ -432,7 +433,7 @@ def explain_command(words: tuple[str, ...]) -> int:
         return 0
     asked = [name for name in told if _plain(word) in map(_plain, (name, name.partition(" (")[0], *name.split(", ")))]
     if not asked:
-        known = [*(told.keys() - TERMS.keys()), *(name for names in TERMS for name in names.split(", "))]
+        known = [*(told.keys() - listed.keys()), *(name for names in listed for name in names.split(", "))]
         raise UsageError(f"{word!r} is no verdict, rule, finding or term; {nearest(word, known)}")
     click.echo("\n\n".join(textwrap.fill(part, 100) for name in asked for part in (name, *told[name])))
     return 0

@@ -1,4 +1,4 @@
-"""What is proved, exact, or certified of what was listed or seen, and what did runs show? Each kind of number apart."""
+"""What is exact, what is certified of what was listed or seen, and which numbers are on the ε line? Each kind apart."""
 
 from __future__ import annotations
 
@@ -7,29 +7,26 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Any
+from typing import Any, TypeAlias
 
 from markupsafe import Markup
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Accounting, Statement, Training, TrainingLoss, TrainingStep
-from dpaudit.evidence.records import DOES_NOT_HOLD, NOT_ACCEPTED, Bound, Counterexample, Counts, Proof, Verdict
+from dpaudit.evidence.records import Bound, Counterexample, Counts, Verdict
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.document import (
     BREAK,
     Block,
-    Bullets,
     Cell,
     Cells,
     Content,
-    Facts,
     Group,
     Heading,
     Section,
     Span,
-    Steps,
     Text,
     Verbatim,
     code,
@@ -37,17 +34,17 @@ from dpaudit.report.document import (
     note,
     number,
     plainly,
-    points,
     said,
     section,
     strong,
     table,
     texts,
-    words,
 )
 from dpaudit.report.figures import canvas, curves
+from dpaudit.report.figures.canvas import alone
+from dpaudit.report.figures.event import Mark, line_figure
 from dpaudit.report.figures.loss import frequency_interval
-from dpaudit.report.text.chain import chain
+from dpaudit.report.text.chain import CHECK
 from dpaudit.report.text.listed import (
     accounting_of,
     canaries_words,
@@ -67,165 +64,30 @@ from dpaudit.report.text.listed import (
     where,
 )
 from dpaudit.report.text.phrases import (
-    answers,
+    NBSP,
+    claim_text,
+    claim_words,
     confidence_text,
     contradicting,
     count_text,
     counterexample_attempt,
+    detectable_sentence,
     enclosure_text,
     estimate_text,
     exact_lower,
+    exact_value,
     full_text,
-    proved_for,
+    is_proof,
+    kind_words,
+    sampled_lower,
     share_text,
     symbol,
+    upper_text,
+    value_text,
     without_bound,
+    yardstick,
 )
 from dpaudit.report.view import View
-
-
-def proof_section(shown: View) -> Iterator[Section]:
-    """Yield the section on the proof, if one was tried."""
-    evidence, proof, upper = shown.evidence, shown.evidence.proof, shown.evidence.upper
-    if proof is None:
-        return
-    facts, check = (
-        list(_proof_facts(evidence, proof)),
-        Text(said("proof.unchecked", finite=" without a finite bound" * (upper is None))),
-    )
-    if proof.certificate is not None:
-        size = _size(proof.certificate)
-        facts.append(("Certificate", f"{size} of JSON, in the raw evidence below"))
-        check = Text(said("proof.checked", size=size))
-    yield section(
-        "proof",
-        Text(_sentence(evidence, proof, upper, evidence.claimed)),
-        steps(evidence),
-        Facts(facts),
-        Heading(plainly("proof.how")),
-        Text(words()["proof"]["methods"].get(proof.method, "")),
-        Heading(plainly("proof.outside")),
-        points(_outside(proof, bounded=upper is not None)),
-        Heading(plainly("proof.check")),
-        check,
-        None if proof.certificate is None else CHECK,
-    )
-
-
-CHECK = Verbatim("dpaudit check FILE", "command")
-
-
-def _size(certificate: Any) -> str:
-    """Return the length of a certificate as JSON."""
-    size = len(json.dumps(certificate, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
-    return f"{count_text(size)} bytes" if size < 2000 else f"{count_text(round(size / 1000))} kB"
-
-
-def _proof_facts(evidence: Evidence, proof: Proof) -> Iterator[tuple[str, str]]:
-    yield "Holds for" if evidence.upper is not None else "Tried for", proof.scope
-    if proof.method not in ("enumeration", "releases", "moves"):
-        yield "Answers", _many(proof)
-    yield "Method", proof.method
-    yield "Paths through the program", f"{count_text(proof.paths)}, all of them"
-    compared = proof.comparison
-    if compared is not None and compared.runs:
-        runs = f"{count_text(compared.runs)} runs"
-        told = (
-            f"{count_text(compared.compared)} of {count_text(compared.paths)} paths, by {runs} that agree; "
-            f"{count_text(compared.passed_over)} more came too close to a branch to say"
-        )
-        if proof.method == "moves":
-            told = f"{runs} without noise compute what was read"
-        elif proof.method == "releases":
-            told = (
-                runs
-                if compared.open_ends
-                else f"{runs} on neighbouring data frames: nothing moved farther than was derived"
-            )
-        yield "Compared with runs", told
-    for each in proof.given:
-        yield "Taken for granted", f"{each} and does nothing else: whoever asked stated it"
-    for each in proof.computed:
-        yield "Taken for granted", f"{each}, as runs of it say"
-    if proof.derived is not None:
-        yield "Computed again", "from the columns of the data to the bound, by the checker alone"
-    words = {NOT_ACCEPTED: "Not accepted", DOES_NOT_HOLD: "Refuted by runs"}
-    for each in () if compared is None else compared.open_ends:
-        yield next((word for begin, word in words.items() if each.startswith(begin)), "Not read"), each
-
-
-def steps(evidence: Evidence) -> Steps | None:
-    """Return the way of a proof from records to the claim; None if there is no such proof."""
-    links = chain(evidence)
-    if links is None:
-        return None
-    releases = []
-    for each in links.releases:
-        place = (code(each.code), Span("place", each.place))
-        releases.append(Group("", [Text(place, "where"), Text(each.moves), Text(each.law), Text(each.price, "price")]))
-    named: list[tuple[str, list[Block]]] = [
-        ("Records", [Bullets([*links.data, f"neighbours: {links.neighbours}"], "")]),
-        (
-            "Releases",
-            [Bullets([*releases, *([Group("", [Text(links.left_out)])] if links.left_out else [])], "releases")],
-        ),
-        ("Composition", [Bullets(links.composition, "")]),
-        ("Bound", [Text(links.bound, "price")]),
-    ]
-    if links.claim:
-        named.append(("Claim", [Text(links.claim)]))
-    many = f"{len(releases)} release{'' if len(releases) == 1 else 's'}"
-    spoken = plainly("proof.spoken", many=many)
-    return Steps(plainly("proof.chain"), spoken, named, "kept" if links.keeps_claim else "")
-
-
-def _sentence(evidence: Evidence, proof: Proof, upper: Bound | None, claim: Claim | None) -> str:
-    letter = symbol(evidence)
-    open_ends = () if proof.comparison is None else proof.comparison.open_ends
-    if open_ends:
-        why = open_ends[0] if proof.is_refused or proof.is_refuted else "not all that can run of the program was read"
-        return f"Nothing is proved of {letter}: {why}."
-    if upper is None:
-        text = f"No finite upper bound of {letter} was found; {without_bound(evidence)}."
-        exact = exact_lower(evidence)
-        infinite = exact is not None and math.isinf(exact.value)
-        return text if infinite else f"{text} A proof of another kind may still find one."
-    if contradicting(evidence) is not None:
-        return (
-            f"{full_text(upper, claim)} was proved {proved_for(proof)}, and runs contradict it: the implementation, "
-            "its arithmetic, or the prover is wrong."
-        )
-    text = f"{full_text(upper, claim)} {proved_for(proof)}. This is certain in its scope; no run had a part in it."
-    decided = evidence.verdict in {Verdict.PROVED, Verdict.VIOLATED}
-    if claim is not None and upper.value > claim.value and not decided:
-        text += " It does not reach the claim, which refutes nothing: the bound need not be tight."
-    return text
-
-
-def _many(proof: Proof) -> str:
-    if proof.length is None:
-        return "any number of them" if proof.method == "induction" else "as the scope says"
-    return f"exactly {count_text(proof.length)}, of any value"
-
-
-def _outside(proof: Proof, *, bounded: bool) -> list[tuple[str, str]]:
-    """Return (name, text) of what a proof does not cover."""
-    method, many = proof.method, "" if proof.length is None else answers(proof.length)
-    named = ["real"]
-    if method == "releases":
-        named.append("frames")
-    if method == "enumeration":
-        named.append("enumerated")
-    elif method == "moves":
-        named.append("length" if proof.length is not None else "range")
-        many = str(proof.length)
-    elif proof.length is not None:
-        named.append("answers")
-    named += ["code", *(["tight"] if bounded and method != "enumeration" else [])]
-    named += ["noise"] if method not in ("enumeration", "releases", "moves") else []
-    limits = words()["proof"]["limits"]
-    return [(name, text.format(many=many)) for name, text in (limits[each] for each in (*named, "program", "channels"))]
-
 
 # --- the exact counterexample ----------------------------------------------------------------------------
 
@@ -446,3 +308,203 @@ def _step(training: Training, step: TrainingStep) -> str:
     if training.gaussian is not None:
         text += plainly("training.gaussian", epsilon=number_text(float(f"{training.gaussian:.5g}")))
     return text
+
+
+# --- Which numbers are on the ε line? --------------------------------------------------------------------
+
+
+Numbers: TypeAlias = tuple[str, str, str, str, str]
+"""Name, value, where it comes from, confidence and meaning of a number."""
+
+
+def line(evidence: Evidence) -> list[Numbers]:
+    """Return the numbers of an audit: sampled and exact lower bounds, claim, upper bound and yardsticks."""
+    return [row for row, _ in _entries(evidence, evidence.claimed)]
+
+
+def line_drawing(evidence: Evidence, *, narrow: bool = False) -> Markup | None:
+    """Return the drawing, wide or for half of a page; None if there are no numbers."""
+    marks = _marks(_entries(evidence, evidence.claimed))
+    if not marks:
+        return None
+    drawing = line_figure(marks, symbol(evidence), narrow=narrow)
+    return alone(drawing) if narrow else Markup(drawing)
+
+
+def line_reading(evidence: Evidence) -> str:
+    """Say how to read the drawing, for those of its marks that are there; empty without a bound."""
+    letter, marks = symbol(evidence), _marks(_entries(evidence, evidence.claimed))
+    kinds = {mark.kind for mark in marks if mark.value > 0}
+    said = []
+    if kinds & {"lower", "exact"}:
+        said.append(f"{letter} is at least what a bar reaches")
+    if kinds & {"upper", "proved"}:
+        said.append(f"{'at most' if said else f'{letter} is at most'} where the hatching begins")
+    if not said:
+        return ""
+    if "claim" in kinds:
+        said.append("the dashed line is the claim")
+    if "true" in kinds:
+        said.append("the circle is the true loss, known from theory")
+    by_verdict = evidence.verdict is Verdict.NOT_VIOLATED  # the box of the verdict says it
+    rest = detectable_sentence(evidence) if "detectable" in kinds and not by_verdict else ""
+    return f"How to read this: {'; '.join(said)}. {rest}".strip()
+
+
+def _marks(entries: list[tuple[Numbers, Mark | None]]) -> list[Mark]:
+    return [mark for _, mark in entries if mark is not None and not math.isnan(mark.value)]
+
+
+def _entries(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, Mark | None]]:
+    if evidence.training is not None:
+        return _watched(evidence, evidence.training, claim)
+    if evidence.accounting is not None:
+        return _certified(evidence, claim)
+    entries: list[tuple[Numbers, Mark | None]] = []
+    entries += _lower(evidence, claim)
+    if claim is not None:
+        row = ("claim", claim_words(claim), "stated", "–", "what somebody says of the mechanism")
+        entries.append((row, Mark("claim", "claim", claim.value, claim_text(claim.value))))
+    entries += _upper(evidence, claim)
+    return entries + _price(evidence) + _yardsticks(evidence)
+
+
+def _certified(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, Mark | None]]:
+    """Return both bounds of an accounting, and the claim between, below or above them."""
+    letter, lower, upper = symbol(evidence), evidence.lower, evidence.upper
+    meaning = f"{letter} is certainly at least this, on some data"
+    row = _row("certified from below", lower, claim, meaning, letter)
+    entries: list[tuple[Numbers, Mark | None]] = [
+        (row, Mark("exact", "from below", lower.value, _short(lower, claim))),
+    ]
+    if claim is not None:
+        row = ("claim", claim_words(claim), "stated", "–", "what somebody says of what is listed")
+        entries.append((row, Mark("claim", "claim", claim.value, claim_text(claim.value))))
+    if upper is None:
+        return entries
+    row = _row("certified from above", upper, claim, f"{letter} is certainly at most this, for every pair", letter)
+    kind = "proved" if evidence.verdict is Verdict.PROVED else "upper"
+    return [*entries, (row, Mark(kind, "from above", upper.value, _short(upper, claim)))]
+
+
+def _watched(evidence: Evidence, training: Training, claim: Claim | None) -> list[tuple[Numbers, Mark | None]]:
+    """Return what a watched loop loses from below and above, and its claim."""
+    lower, entries = evidence.lower, list[tuple[Numbers, Mark | None]]()
+    row = _row("as seen, from below", lower, claim, "what was seen loses at least this, on some data", "ε")
+    row = (*row[:2], "certified for what was seen", *row[3:])
+    entries.append((row, Mark("lower", "as seen, from below", lower.value, _short(lower, claim))))
+    if claim is not None:
+        row = ("claim", claim_words(claim), "stated", "–", "what somebody says of the loop")
+        entries.append((row, Mark("claim", "claim", claim.value, claim_text(claim.value))))
+    high = training.high.value
+    if math.isfinite(high):
+        text = upper_text(high, claim=None if claim is None else claim.value, digits=7)
+        meaning = "what was seen loses at most this"
+        row = (
+            "as seen, from above",
+            f"ε ≤ {text}",
+            "certified for what was seen",
+            confidence_text(lower.confidence),
+            meaning,
+        )
+        entries.append((row, Mark("upper", "as seen, from above", high, text)))
+    return entries
+
+
+def _lower(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, Mark | None]]:
+    letter, apart = symbol(evidence), is_proof(evidence)
+    entries: list[tuple[Numbers, Mark | None]] = []
+    sampled, exact = sampled_lower(evidence), exact_lower(evidence)
+    if evidence.verdict is Verdict.INVALID:
+        pass  # numbers from invalid runs are not shown
+    elif sampled is not None:
+        name = "sampled lower bound" if apart else "lower bound"
+        row = _row(name, sampled, claim, f"{letter} is at least this", letter)
+        entries.append((row, Mark("lower", "sampled" if apart else name, sampled.value, _short(sampled, claim))))
+    elif evidence.proof is not None:
+        meaning = "nothing was run"
+        entries.append((("sampled lower bound", "none", "no runs", "–", meaning), None))
+    if exact is not None:
+        name = "exact lower bound" if apart else "lower bound"
+        meaning = f"{letter} is certainly at least this, on one pair of datasets"
+        if math.isinf(exact.value):
+            meaning = f"no {letter} is enough: the event is impossible on one side, and possible on the other"
+        row = _row(name, exact, claim, meaning, letter)
+        entries.append((row, Mark("exact", "exact" if apart else name, exact.value, _short(exact, claim))))
+    return entries
+
+
+def _upper(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, Mark | None]]:
+    letter, upper, proof = symbol(evidence), evidence.upper, evidence.proof
+    name = "proved upper bound" if is_proof(evidence) else "upper bound"
+    if upper is None:
+        if proof is None:
+            return []
+        how = f"{proof.method} gave no {'bound that is accepted' if proof.is_refused else 'finite bound'}"
+        return [((name, "none found", how, "–", without_bound(evidence)), None)]
+    row = _row(name, upper, claim, f"{letter} is certainly at most this, within the scope of the proof", letter)
+    if proof is not None and proof.given:
+        row = (*row[:4], f"{row[4]}, {proof.granted}")
+    if proof is not None:
+        by = "every output enumerated" if proof.method == "enumeration" else f"proved by {proof.method}"
+        row = (*row[:2], by, *row[3:])
+    if contradicting(evidence) is not None:
+        row = (*row[:3], "contradicted", "runs show more: this or the implementation is wrong")
+    # only the verdict PROVED has the colour of a proof
+    kind = "proved" if evidence.verdict is Verdict.PROVED else "upper"
+    return [(row, Mark(kind, "proved" if is_proof(evidence) else name, upper.value, _short(upper, claim)))]
+
+
+def _row(name: str, bound: Bound, claim: Claim | None, meaning: str, letter: str) -> Numbers:
+    nothing = bound.side == "lower" and bound.value <= 0
+    text = f"none above 0 for {letter}" if nothing else full_text(bound, claim)
+    sure = confidence_text(bound.confidence) if bound.kind == "sampled" else "certain"
+    return (name, text, kind_words(bound), sure, meaning)
+
+
+def _short(bound: Bound, claim: Claim | None) -> str:
+    """Return the short text next to a marker."""
+    if bound.side == "lower" and bound.value <= 0:
+        return "none above 0"
+    if math.isinf(bound.value):
+        return "infinite"
+    text = value_text(bound, claim)
+    return f"{'≥' if bound.side == 'lower' else '≤'} {text}{exact_value(bound, text)}".replace(NBSP, " ")
+
+
+def _price(evidence: Evidence) -> list[tuple[Numbers, Mark | None]]:
+    """Return what the shift costs that a trace found: an upper bound of one way, on one path and pair."""
+    trace, claim = evidence.trace, evidence.claimed
+    if trace is None or trace.epsilon is None or claim is None or (trace.mu and claim.parameter == "epsilon"):
+        return []
+    value = trace.mu if claim.parameter == "mu" else trace.epsilon
+    if not value or claim.parameter not in ("epsilon", "mu"):
+        return []
+    text = f"{symbol(evidence)} = {number_text(value)}"
+    meaning = "what hiding the change costs on the path that shows most, one way; more than the claim refutes nothing"
+    return [(("price of the shift", text, "traced", "–", meaning), None)]
+
+
+def _yardsticks(evidence: Evidence) -> list[tuple[Numbers, Mark | None]]:
+    letter = symbol(evidence)
+    entries: list[tuple[Numbers, Mark | None]] = []
+    found = evidence.detectable
+    if found is not None and evidence.verdict is not Verdict.INVALID:
+        text = "none of any size" if math.isinf(found) else f"from {upper_text(found)}"
+        entries.append(
+            (_detectable_row(found, letter, yardstick(evidence)), Mark("detectable", "detectable", found, text))
+        )
+    true = evidence.target.true_loss
+    if true is not None:
+        meaning = "from theory, for these pairs; not used by the audit"
+        row = ("true loss", f"{letter} = {estimate_text(true, 6)}", "stated by the catalogue", "–", meaning)
+        entries.append((row, Mark("true", "true loss", true, estimate_text(true, 4))))
+    return entries
+
+
+def _detectable_row(value: float, letter: str, where: str) -> Numbers:
+    how = "computed from the counts"
+    if math.isinf(value):
+        return ("detectable", "none", how, "–", "no violation of any size could be counted on to be found")
+    meaning = f"a violation so large would have been found, had it shown {where}"
+    return ("detectable", f"{letter} ≥ {upper_text(value)}", how, "probability 0.9", meaning)

@@ -1,4 +1,4 @@
-"""What did several audits find? One page with a row for each, sortable if scripts may run."""
+"""What did several audits find? An index, a history, mechanisms side by side, and a dossier, each on one page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from dpaudit.evidence.evidence import Evidence, qualified
 from dpaudit.evidence.records import Verdict
@@ -32,11 +35,10 @@ from dpaudit.report.document import (
     table,
     texts,
 )
-from dpaudit.report.figures.canvas import both
-from dpaudit.report.figures.lines import Lane, Place, history_figure, side_by_side_figure
+from dpaudit.report.figures.canvas import CLAIM, INK, MUTED, PROOF, both, canvas, svg
 from dpaudit.report.html.templates import drawn_page, source
 from dpaudit.report.text.findings import error_text
-from dpaudit.report.text.phrases import NBSP, claim_words, one_line, symbol
+from dpaudit.report.text.phrases import NBSP, claim_words, one_line, shortened, symbol
 from dpaudit.report.text.reviewer import ANSWERED, KINDS, answers, kinds_of
 from dpaudit.report.view import View, view
 
@@ -406,3 +408,118 @@ def _exceeds(below: Evidence, above: Evidence) -> bool:
 
 def _notion(claim: Claim | None) -> tuple[str, float] | None:
     return None if claim is None else (claim.notion, claim.delta)
+
+
+# --- How do several mechanisms compare? ------------------------------------------------------------------
+
+_LETTERS, _NARROW_LETTERS = 26, 16  # of a name; the table beside the drawing has all of it
+_FAR = 20.0  # how many times as large the largest error may be until the axis is logarithmic
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """What one mechanism shows, in one unit; NaN where there is no number."""
+
+    name: str
+    lower: float
+    upper: float
+    claim: float
+    error: float
+
+
+def side_by_side_figure(lanes: Sequence[Lane], symbol: str, *, narrow: bool = False) -> str:
+    """Draw an interval in each lane, its claim as a stroke, and beside it the error."""
+    heights = [len(lanes) - place for place in range(len(lanes))]
+    errors = [lane.error for lane in lanes]
+    is_known = any(math.isfinite(error) for error in errors)
+    with canvas("side by side", 1.5 + 0.34 * len(lanes), narrow=narrow) as figure:
+        if is_known:
+            axes, beside = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
+        else:
+            axes, beside = figure.add_subplot(), None
+        finite = [x for lane in lanes for x in (lane.lower, lane.upper, lane.claim) if math.isfinite(x)]
+        edge = 1.08 * max(finite, default=1.0) or 1.0
+        for height, lane in zip(heights, lanes, strict=True):
+            if not math.isnan(lane.lower):
+                low, high = min(lane.lower, edge), lane.upper if math.isfinite(lane.upper) else edge
+                style = "-" if math.isfinite(lane.upper) else (0, (1, 2))
+                axes.plot([low, high], [height] * 2, color=MUTED, linewidth=1.6, linestyle=style)
+                axes.plot([low], [height], color=INK, marker=">", markersize=7)
+            if math.isfinite(lane.upper):
+                axes.plot([lane.upper], [height], color=PROOF, marker="<", markersize=7)
+            if math.isfinite(lane.claim):
+                axes.plot([lane.claim] * 2, [height - 0.34, height + 0.34], color=CLAIM, linewidth=1.6)
+        axes.set_xlim(0, edge)
+        axes.set_ylim(0.4, len(lanes) + 0.6)
+        letters = _NARROW_LETTERS if narrow else _LETTERS
+        axes.set_yticks(heights, [shortened(lane.name, letters) for lane in lanes])
+        axes.set_xlabel(symbol)
+        axes.grid(axis="x")
+        if beside is not None:
+            beside.plot(errors, heights, color=INK, marker="o", linestyle="", markersize=5)
+            positive = [error for error in errors if math.isfinite(error) and error > 0]
+            if positive and max(positive) > _FAR * min(positive):
+                beside.set_xscale("log")
+            else:
+                beside.set_xlim(left=0)
+            beside.set_xlabel("error (RMSE)")
+            beside.tick_params(axis="y", length=0)
+            beside.grid(axis="x")
+        handles = [
+            Line2D([], [], color=INK, marker=">", linestyle="", label="from below"),
+            Line2D([], [], color=PROOF, marker="<", linestyle="", label="from above"),
+            Line2D([], [], color=CLAIM, linewidth=1.6, label="claim"),
+            Line2D([], [], color=MUTED, linestyle=(0, (1, 2)), label="nothing from above"),
+        ]
+        figure.legend(handles=handles, loc="outside upper left", ncols=2 if narrow else 4)
+        label = f"{symbol} from below and above, claim and error of {len(lanes)} mechanisms; the table has the numbers"
+        return svg(figure, "side by side", label, narrow=narrow)
+
+
+# --- How did bounds and claim of one target move over time? ----------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What one piece of evidence shows: bounds and claim in one unit, NaN where there is none."""
+
+    lower: float
+    upper: float
+    claim: float
+    violated: bool
+
+
+def history_figure(places: Sequence[Place], symbol: str, *, narrow: bool = False) -> str:
+    """Draw lower and upper bounds as points, and the claim as a line."""
+    numbers = range(1, len(places) + 1)
+    with canvas("history", 3.4, narrow=narrow) as figure:
+        axes = figure.add_subplot()
+        claims = [place.claim for place in places]
+        axes.step(numbers, claims, where="mid", color=CLAIM, linewidth=1.4, linestyle=(0, (4, 2)))
+        if len(places) == 1:
+            axes.plot(numbers, claims, color=CLAIM, marker="D", linestyle="")
+        for values, marker, ink in (
+            ([place.lower for place in places], "^", INK),
+            ([place.upper for place in places], "v", PROOF),
+        ):
+            shown = [value if math.isfinite(value) else math.nan for value in values]
+            axes.plot(numbers, shown, color=ink, marker=marker, linewidth=0.8, markersize=6)
+        broken = [(number, place.lower) for number, place in zip(numbers, places, strict=True) if place.violated]
+        style: Any = {"marker": "x", "color": INK, "linestyle": "", "markersize": 11, "markeredgewidth": 1.6}
+        axes.plot([x for x, y in broken if math.isfinite(y)], [y for _, y in broken if math.isfinite(y)], **style)
+        axes.set_xlim(0.5, len(places) + 0.5)
+        axes.margins(y=0.08)
+        axes.set_ylim(bottom=0)
+        axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+        axes.set_xlabel("evidence, from the oldest to the newest")
+        axes.set_ylabel(symbol)
+        axes.grid(axis="y")
+        handles = [
+            Line2D([], [], color=INK, marker="^", label="lower bound"),
+            Line2D([], [], color=PROOF, marker="v", label="upper bound"),
+            Line2D([], [], color=CLAIM, linestyle=(0, (4, 2)), label="claim"),
+            Line2D([], [], label="violated", **style),
+        ]
+        figure.legend(handles=handles, loc="outside upper left", ncols=2 if narrow else 4)
+        label = f"Lower bounds, upper bounds and claims of {symbol} over {len(places)} pieces of evidence"
+        return svg(figure, "history", label, narrow=narrow)

@@ -7,13 +7,14 @@ who know nothing of sides, events and cells: two datasets, and outputs that poin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import PairRecord
+from dpaudit.evidence.records import PairRecord, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.document import (
     BREAK,
@@ -35,6 +36,7 @@ from dpaudit.report.document import (
     Text,
     Verbatim,
     code,
+    head,
     marked,
     note,
     number,
@@ -48,10 +50,9 @@ from dpaudit.report.document import (
     words,
 )
 from dpaudit.report.figures.canvas import alone
-from dpaudit.report.figures.lines import line, line_drawing, line_reading
 from dpaudit.report.figures.loss import Losses, beyond, cell_losses, loss_bins, loss_glance
-from dpaudit.report.html import certain, loss, measured
-from dpaudit.report.html.certain import curve_drawing, differences, sided
+from dpaudit.report.html import certain, measured
+from dpaudit.report.html.certain import curve_drawing, differences, line, line_drawing, line_reading, sided
 from dpaudit.report.html.measured import methods
 from dpaudit.report.html.templates import (
     LONG,
@@ -63,12 +64,13 @@ from dpaudit.report.html.templates import (
     recheck,
 )
 from dpaudit.report.text import findings, listed, verdict
-from dpaudit.report.text.chain import Released, released
+from dpaudit.report.text.chain import Released, proof_section, released
 from dpaudit.report.text.phrases import (
     NBSP,
     claim_text,
     confidence_text,
     count_text,
+    detectable_sentence,
     error_text,
     estimate_text,
     exact_lower,
@@ -77,6 +79,7 @@ from dpaudit.report.text.phrases import (
     share_text,
     shortened,
     symbol,
+    upper_text,
 )
 from dpaudit.report.text.reproduce import (
     bibtex,
@@ -294,7 +297,7 @@ def _words(shown: View) -> Iterator[Section]:
     rows = [("Claimed", plain.claimed), ("Found", plain.found)]
     rows += [("What privacy costs", f"{costs[:1].upper()}{costs[1:]}.")] if costs else []
     rows.append(("What to do next", plain.next))
-    yield section("words", Facts(rows), *loss.suspicion_blocks(shown.evidence))
+    yield section("words", Facts(rows), *measured.suspicion_blocks(shown.evidence))
 
 
 def _scope(shown: View) -> Iterator[Section]:
@@ -329,6 +332,24 @@ def _accuracy(shown: View) -> Iterator[Section]:
     if found is not None:
         rows = findings.accuracy_rows(found)
         yield section("accuracy", *texts(findings.accuracy_sentences(found)), Facts(rows) if rows else None)
+
+
+def power_section(shown: View) -> Iterator[Section]:
+    """Yield the section, if there is a claim and the runs can be trusted."""
+    evidence = shown.evidence
+    if evidence.detectable is None or evidence.verdict is Verdict.INVALID:
+        return
+    rows = [
+        (head(f"{symbol(evidence)} ≥ {upper_text(one.value)}", "number"), number(count_text(one.runs)))
+        for one in evidence.power
+    ]
+    needed: list[Block] = [Text(said("power.needed")), table("power", rows, kind="odds")] if rows else []
+    text = plainly("power.limits")
+    if math.isinf(evidence.detectable):
+        text += plainly("power.more")
+    elif evidence.detectable_on == "event" and not rows:
+        text += plainly("power.rule")
+    yield section("power", Text(detectable_sentence(evidence)), *needed, Text(text, "note"))
 
 
 def _method(shown: View) -> Iterator[Section]:
@@ -450,7 +471,7 @@ PARTS = (
 
 LAYOUT = Layout(
     summary=(about_section, glance_section, _words),
-    reviewers=(_line, certain.proof_section, certain.exact_section, _scope, _limits, _change, _cite, _glossary),
+    reviewers=(_line, _of(proof_section), certain.exact_section, _scope, _limits, _change, _cite, _glossary),
     engineers=(
         _pairs,
         _of(findings.search_section),
@@ -462,10 +483,10 @@ LAYOUT = Layout(
         _reproduce,
     ),
     statisticians=(
-        loss.loss_section,
-        loss.curves_section,
-        loss.posterior_section,
-        loss.power_section,
+        measured.loss_section,
+        measured.curves_section,
+        measured.posterior_section,
+        power_section,
         measured.attempts_section,
         _method,
         _raw,

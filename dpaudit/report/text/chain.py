@@ -18,8 +18,38 @@ from statistics import NormalDist
 from typing import Any
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Verdict
-from dpaudit.report.text.phrases import answers, claim_words, count_text, full_text, upper_text
+from dpaudit.evidence.records import DOES_NOT_HOLD, NOT_ACCEPTED, Bound, Proof, Verdict
+from dpaudit.privacy import Claim
+from dpaudit.report.document import (
+    Block,
+    Bullets,
+    Facts,
+    Group,
+    Heading,
+    Section,
+    Span,
+    Steps,
+    Text,
+    Verbatim,
+    code,
+    plainly,
+    points,
+    said,
+    section,
+    words,
+)
+from dpaudit.report.text.phrases import (
+    answers,
+    claim_words,
+    contradicting,
+    count_text,
+    exact_lower,
+    full_text,
+    proved_for,
+    symbol,
+    upper_text,
+    without_bound,
+)
 
 # --- How does a proof get from records to its bound? -----------------------------------------------------
 
@@ -437,3 +467,149 @@ def _row(place: str, draw: _Draw) -> ReleaseLink:
 
 def _law(law: str, scale: Fraction) -> str:
     return _LAWS_OF_DRAWS[law].format(short_number(scale))
+
+
+# --- What does a page say of a proof? --------------------------------------------------------------------
+
+
+def proof_section(evidence: Evidence) -> Iterator[Section]:
+    """Yield the section on the proof, if one was tried."""
+    proof, upper = evidence.proof, evidence.upper
+    if proof is None:
+        return
+    facts, check = (
+        list(_proof_facts(evidence, proof)),
+        Text(said("proof.unchecked", finite=" without a finite bound" * (upper is None))),
+    )
+    if proof.certificate is not None:
+        size = _size(proof.certificate)
+        facts.append(("Certificate", f"{size} of JSON, in the raw evidence below"))
+        check = Text(said("proof.checked", size=size))
+    yield section(
+        "proof",
+        Text(_sentence(evidence, proof, upper, evidence.claimed)),
+        steps(evidence),
+        Facts(facts),
+        Heading(plainly("proof.how")),
+        Text(words()["proof"]["methods"].get(proof.method, "")),
+        Heading(plainly("proof.outside")),
+        points(_outside(proof, bounded=upper is not None)),
+        Heading(plainly("proof.check")),
+        check,
+        None if proof.certificate is None else CHECK,
+    )
+
+
+CHECK = Verbatim("dpaudit check FILE", "command")
+
+
+def _size(certificate: Any) -> str:
+    """Return the length of a certificate as JSON."""
+    size = len(json.dumps(certificate, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+    return f"{count_text(size)} bytes" if size < 2000 else f"{count_text(round(size / 1000))} kB"
+
+
+def _proof_facts(evidence: Evidence, proof: Proof) -> Iterator[tuple[str, str]]:
+    yield "Holds for" if evidence.upper is not None else "Tried for", proof.scope
+    if proof.method not in ("enumeration", "releases", "moves"):
+        yield "Answers", _many(proof)
+    yield "Method", proof.method
+    yield "Paths through the program", f"{count_text(proof.paths)}, all of them"
+    compared = proof.comparison
+    if compared is not None and compared.runs:
+        runs = f"{count_text(compared.runs)} runs"
+        told = (
+            f"{count_text(compared.compared)} of {count_text(compared.paths)} paths, by {runs} that agree; "
+            f"{count_text(compared.passed_over)} more came too close to a branch to say"
+        )
+        if proof.method == "moves":
+            told = f"{runs} without noise compute what was read"
+        elif proof.method == "releases":
+            told = (
+                runs
+                if compared.open_ends
+                else f"{runs} on neighbouring data frames: nothing moved farther than was derived"
+            )
+        yield "Compared with runs", told
+    for each in proof.given:
+        yield "Taken for granted", f"{each} and does nothing else: whoever asked stated it"
+    for each in proof.computed:
+        yield "Taken for granted", f"{each}, as runs of it say"
+    if proof.derived is not None:
+        yield "Computed again", "from the columns of the data to the bound, by the checker alone"
+    words = {NOT_ACCEPTED: "Not accepted", DOES_NOT_HOLD: "Refuted by runs"}
+    for each in () if compared is None else compared.open_ends:
+        yield next((word for begin, word in words.items() if each.startswith(begin)), "Not read"), each
+
+
+def steps(evidence: Evidence) -> Steps | None:
+    """Return the way of a proof from records to the claim; None if there is no such proof."""
+    links = chain(evidence)
+    if links is None:
+        return None
+    releases = []
+    for each in links.releases:
+        place = (code(each.code), Span("place", each.place))
+        releases.append(Group("", [Text(place, "where"), Text(each.moves), Text(each.law), Text(each.price, "price")]))
+    named: list[tuple[str, list[Block]]] = [
+        ("Records", [Bullets([*links.data, f"neighbours: {links.neighbours}"], "")]),
+        (
+            "Releases",
+            [Bullets([*releases, *([Group("", [Text(links.left_out)])] if links.left_out else [])], "releases")],
+        ),
+        ("Composition", [Bullets(links.composition, "")]),
+        ("Bound", [Text(links.bound, "price")]),
+    ]
+    if links.claim:
+        named.append(("Claim", [Text(links.claim)]))
+    many = f"{len(releases)} release{'' if len(releases) == 1 else 's'}"
+    spoken = plainly("proof.spoken", many=many)
+    return Steps(plainly("proof.chain"), spoken, named, "kept" if links.keeps_claim else "")
+
+
+def _sentence(evidence: Evidence, proof: Proof, upper: Bound | None, claim: Claim | None) -> str:
+    letter = symbol(evidence)
+    open_ends = () if proof.comparison is None else proof.comparison.open_ends
+    if open_ends:
+        why = open_ends[0] if proof.is_refused or proof.is_refuted else "not all that can run of the program was read"
+        return f"Nothing is proved of {letter}: {why}."
+    if upper is None:
+        text = f"No finite upper bound of {letter} was found; {without_bound(evidence)}."
+        exact = exact_lower(evidence)
+        infinite = exact is not None and math.isinf(exact.value)
+        return text if infinite else f"{text} A proof of another kind may still find one."
+    if contradicting(evidence) is not None:
+        return (
+            f"{full_text(upper, claim)} was proved {proved_for(proof)}, and runs contradict it: the implementation, "
+            "its arithmetic, or the prover is wrong."
+        )
+    text = f"{full_text(upper, claim)} {proved_for(proof)}. This is certain in its scope; no run had a part in it."
+    decided = evidence.verdict in {Verdict.PROVED, Verdict.VIOLATED}
+    if claim is not None and upper.value > claim.value and not decided:
+        text += " It does not reach the claim, which refutes nothing: the bound need not be tight."
+    return text
+
+
+def _many(proof: Proof) -> str:
+    if proof.length is None:
+        return "any number of them" if proof.method == "induction" else "as the scope says"
+    return f"exactly {count_text(proof.length)}, of any value"
+
+
+def _outside(proof: Proof, *, bounded: bool) -> list[tuple[str, str]]:
+    """Return (name, text) of what a proof does not cover."""
+    method, many = proof.method, "" if proof.length is None else answers(proof.length)
+    named = ["real"]
+    if method == "releases":
+        named.append("frames")
+    if method == "enumeration":
+        named.append("enumerated")
+    elif method == "moves":
+        named.append("length" if proof.length is not None else "range")
+        many = str(proof.length)
+    elif proof.length is not None:
+        named.append("answers")
+    named += ["code", *(["tight"] if bounded and method != "enumeration" else [])]
+    named += ["noise"] if method not in ("enumeration", "releases", "moves") else []
+    limits = words()["proof"]["limits"]
+    return [(name, text.format(many=many)) for name, text in (limits[each] for each in (*named, "program", "channels"))]

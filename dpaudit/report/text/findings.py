@@ -7,10 +7,12 @@ path; not priced; not seen. None of them says that a mechanism is private.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from dpaudit.evidence import event, further_records, records
-from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence
+from dpaudit.evidence.build import NOTHING
+from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence, beyond_claim, low_bits_show_more
+from dpaudit.evidence.records import Curve, Verdict, round_outward
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.document import (
     Block,
@@ -19,6 +21,8 @@ from dpaudit.report.document import (
     Content,
     Facts,
     Heading,
+    Importance,
+    Row,
     Section,
     Text,
     code,
@@ -28,7 +32,18 @@ from dpaudit.report.document import (
     table,
     texts,
 )
-from dpaudit.report.text.phrases import TRACED, count_text, estimate_text, share_text, shortened, symbol
+from dpaudit.report.text.phrases import (
+    TRACED,
+    bound_text,
+    certainty,
+    confidence_text,
+    count_text,
+    estimate_text,
+    low_bits_sentence,
+    share_text,
+    shortened,
+    symbol,
+)
 
 # --- How was the pair found, in words? -------------------------------------------------------------------
 
@@ -485,3 +500,99 @@ def _facts(evidence: Evidence, trace: further_records.Trace) -> list[tuple[str, 
     facts += [("Not followed", each) for each in trace.unseen]
     facts += [("Beside", each) for each in trace.beside]
     return facts
+
+
+# --- What was found beside the verdict, and must not be missing from any summary? Rows, in reading order. ---
+
+
+def _finding(key: str, name: str, line: str, text: str, is_urgent: bool, cell: str = "", note: str = "") -> Row:
+    importance = Importance.EVERYWHERE if is_urgent else Importance.SUMMARY
+    return Row(key, key, name, cell or line, line, text, note, importance, "beside")
+
+
+def _curve(evidence: Evidence) -> Iterator[Row]:
+    """Yield the curve; it has its own confidence, so it may exceed a claim that the bound in the headline does not."""
+    curve = evidence.curve
+    if curve is None or evidence.verdict is Verdict.INVALID:
+        return
+    beyond = beyond_claim(curve, evidence.claimed)
+    how = f"all at once, at {confidence_text(curve.confidence)} confidence"
+    shown = f"{_places(curve)} ({how})"
+    line = f"{beyond}, more than is claimed; {shown}" if beyond else shown
+    text = f"The whole privacy curve was bounded too: {shown}."
+    if beyond:
+        text += f" It exceeds the claim: {beyond}. The verdict does not rest on it."
+    yield _finding("curve", "Curve", line, text, bool(beyond))
+
+
+def _places(curve: Curve) -> str:
+    """Return a few points of a certified curve: the first and the last that say anything, and one between."""
+    known = [(epsilon, delta) for epsilon, delta in zip(curve.epsilons, curve.deltas, strict=True) if delta > 0]
+    places = [known[place] for place in sorted({0, len(known) // 2, len(known) - 1})] if known else []
+    listed = ", ".join(f"{_delta(delta)} at ε = {number_text(epsilon)}" for epsilon, delta in places)
+    return f"δ ≥ {listed}" if listed else "no δ above 0 was shown at any ε"
+
+
+def _delta(value: float) -> str:
+    return number_text(round_outward(value, "lower", 3))
+
+
+def _low_bits(evidence: Evidence) -> Iterator[Row]:
+    text, bound = low_bits_sentence(evidence), evidence.floating_point
+    if text is None or bound is None:
+        return
+    claim = evidence.claimed
+    is_urgent = low_bits_show_more(evidence)
+    if bound.method == NOTHING:
+        yield _finding("low bits", "Low-order bits", "the outputs have none to read", text, is_urgent)
+        return
+    cell, shown = bound_text(bound, claim), f"none above 0 was shown for {symbol(evidence)}"
+    nothing = bound.value <= 0
+    line = f"{shown if nothing else cell} ({bound.kind}, {certainty(bound)}), reading the low-order bits"
+    line += ", more than is claimed" if is_urgent and claim is not None else ""
+    cell, note = ("none above 0", "") if nothing else (cell, certainty(bound))
+    yield _finding("low bits", "Low-order bits", line, text, is_urgent, cell, note)
+
+
+def _moved(evidence: Evidence) -> Iterator[Row]:
+    moved, line = evidence.sensitivity, sensitivity_line(evidence)
+    if moved is not None and line is not None:
+        yield _finding("sensitivity", "Sensitivity", line, sensitivity_sentences(moved), moved.exceeded)
+
+
+def _constant(evidence: Evidence) -> Iterator[Row]:
+    """Yield a warning about runs that all returned the same output: they may all be the same draw."""
+    if not evidence.constant:
+        return
+    line = "all runs of a side returned the same output: no noise, or noise that was drawn once and remembered"
+    text = (
+        "All runs of a side returned the same output. Either the mechanism draws no noise, or it draws it once and "
+        "remembers it (a cache, a seed that is set within): then all runs of a side were one draw, and say nothing of "
+        "how likely it was. To audit such a mechanism, let every call draw anew."
+    )
+    yield _finding("same output", "The same output", line, text, evidence.verdict is Verdict.VIOLATED)
+
+
+def _traced(evidence: Evidence) -> Iterator[Row]:
+    """Yield what recorded and replayed runs show; what speaks against the claim is urgent."""
+    trace, line = evidence.trace, trace_line(evidence)
+    if trace is not None and line is not None:
+        text, is_urgent = " ".join(trace_sentences(evidence, trace)), trace.word in SPEAKS_AGAINST
+        yield _finding("trace", "Trace", line, text, is_urgent, trace.word)
+
+
+def _unproved(evidence: Evidence) -> Iterator[Row]:
+    """Yield why an audit of a function as it is states no proof."""
+    said = "" if evidence.trace is None else evidence.trace.unproved
+    if said:
+        yield _finding("no proof", "Why there is no proof", said, f"Nothing is proved for all data: {said}.", False)
+
+
+FINDINGS: tuple[Callable[[Evidence], Iterator[Row]], ...] = (
+    _curve,
+    _low_bits,
+    _moved,
+    _traced,
+    _unproved,
+    _constant,
+)

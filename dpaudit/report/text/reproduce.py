@@ -18,7 +18,7 @@ from dpaudit.evidence.further_records import Accounting, Trace
 from dpaudit.evidence.records import Scores, Search
 from dpaudit.privacy import PureDP
 from dpaudit.privacy.claims import number_text
-from dpaudit.report.text.listed import METHOD, METHOD_ADDED, METHOD_OF_TRAINING, SOURCES, SOURCES_OF_TRAINING
+from dpaudit.report.document import plainly, words
 from dpaudit.report.text.phrases import count_text, visible
 from dpaudit.report.text.verdict import second_text
 from dpaudit.request import (
@@ -83,10 +83,10 @@ def how_counted(evidence: Evidence, *, intervals: bool) -> str:
 def method_sentence(evidence: Evidence) -> str:
     """Say how counts became a bound, for this kind of audit."""
     if evidence.training is not None:
-        return METHOD_OF_TRAINING
+        return plainly("method.how_watched")
     if evidence.accounting is not None:
         added = all(each.parameter in ADDED for each in evidence.accounting.statements)
-        return METHOD_ADDED if added else METHOD
+        return plainly("method.how_added" if added else "method.how_listed")
     learning, measuring = count_text(evidence.learning), count_text(evidence.measuring)
     valid = "From the counts follows a lower bound that is valid at every number of"
     if is_by_rank(evidence):
@@ -426,43 +426,24 @@ def _year(evidence: Evidence) -> str:
 
 # --- sources ---------------------------------------------------------------------------------------------
 
-_CURVES = (
-    "Wasserman & Zhou (2010). A statistical framework for differential privacy. Journal of the American Statistical "
-    "Association 105(489). Theorem 2.4.",
-    KAIROUZ,
-    "Dong, Roth & Su (2022). Gaussian differential privacy. J. of the Royal Statistical Society B 84(1).",
-    "Balle, Barthe & Gaboardi (2018). Privacy amplification by subsampling: tight analyses via couplings and "
-    "divergences. NeurIPS. Theorem 1.",
-)
-_BINOMIAL = (
-    "Clopper & Pearson (1934). The use of confidence or fiducial limits illustrated in the case of the binomial. "
-    "Biometrika 26(4)."
-)
-_ALIGNMENT = (
-    "Zhang & Kifer (2017). LightDP: towards automating differential privacy proofs. POPL.",
-    "Wang, Ding, Kifer & Zhang (2020). CheckDP: an automated and integrated approach for proving differential privacy "
-    "or finding precise counterexamples. CCS.",
-)
-_LOW_BITS = "Mironov (2012). On significance of the least significant bits for differential privacy. CCS."
-
 
 def sources(evidence: Evidence) -> list[str]:
     """Return the publications that this evidence rests on, each once."""
-    definition = (evidence.claimed or PureDP(0.0)).words.source
+    definition, known = (evidence.claimed or PureDP(0.0)).words.source, words()["sources"]
     if evidence.training is not None:
-        return [definition, *SOURCES_OF_TRAINING]
+        return [definition, *known["training"]]
     if evidence.accounting is not None:
-        return [definition, *SOURCES]
+        return [definition, *known["accounting"]]
     used = {attempt.bound.method for attempt in evidence.attempts} | {evidence.lower.method}
     own = [source for method in METHODS.values() if method.name in used for source in method.sources]
     if any(method_of(name).canaries for name in used):
         return [definition, *own]
-    listed = [definition, *_CURVES]
+    listed = [definition, *(each.format(kairouz=KAIROUZ) for each in known["curves"])]
     if evidence.sequential is None and evidence.measuring > 0:
-        listed.append(_BINOMIAL)
+        listed += known["binomial"]
     listed += own
     if evidence.proof is not None and evidence.proof.method in {"alignment", "induction"}:
-        listed += _ALIGNMENT
+        listed += known["alignment"]
     if evidence.floating_point is not None or evidence.target.asks == "program":
-        listed.append(_LOW_BITS)
+        listed += known["low_bits"]
     return list(dict.fromkeys(listed))
