@@ -20,7 +20,7 @@ import pytest
 _unkept = sys.dont_write_bytecode
 sys.dont_write_bytecode = False
 
-from hypothesis import HealthCheck, settings  # noqa: E402  (its assertions are rewritten as well)
+from hypothesis import HealthCheck, is_hypothesis_test, settings  # noqa: E402  (its assertions are rewritten as well)
 
 # Nothing that is written here has to outlive the machine, and thousands of files that wait for the disk take a minute.
 # Before dpaudit is imported: later it would notice.
@@ -35,6 +35,9 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 from dpaudit.reading.universe import second  # noqa: E402
+from dpaudit.tracing import search  # noqa: E402
+
+WORK, LEAST_OF_MANY = search._WORK, search._LEAST_OF_MANY
 
 # a busy machine draws slowly, and that is no finding
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -73,9 +76,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Every worker has the tests in one order again, and what is for the night at night alone."""
     items.sort(key=lambda item: item.path.parts)
     if not config.getoption("--nightly"):
+        _fewer_examples(items)
         later = {*_for_the_night(items)}
         config.hook.pytest_deselected(items=[*later])
         items[:] = [item for item in items if item not in later]
+
+
+def _fewer_examples(items: list[pytest.Item]) -> None:
+    """By day Hypothesis draws two of five examples."""
+    functions = {item.function for item in items if isinstance(item, pytest.Function)}
+    for function in filter(is_hypothesis_test, functions):
+        asked = function._hypothesis_internal_use_settings
+        fewer = settings(asked, max_examples=-(-asked.max_examples * 2 // 5))
+        function._hypothesis_internal_use_settings = fewer
 
 
 def _for_the_night(items: list[pytest.Item]) -> Iterator[pytest.Item]:
@@ -155,18 +168,28 @@ def _all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(second, "MORE", 8)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _few_candidates(request: pytest.FixtureRequest) -> Iterator[None]:
+    """By day a trace looks at a few neighbours of the data: most of the time of an audit of data goes into them."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.config.getoption("--nightly"):
+            patch.setattr(search, "_WORK", 0)
+            patch.setattr(search, "_LEAST_OF_MANY", 12)
+        yield
+
+
+@pytest.fixture(name="all_candidates")
+def _all_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many neighbours as outside of tests, where the right one has to be among them."""
+    monkeypatch.setattr(search, "_WORK", WORK)
+    monkeypatch.setattr(search, "_LEAST_OF_MANY", LEAST_OF_MANY)
+
+
 @pytest.fixture(name="undrawn")
 def _undrawn() -> Iterator[None]:
     """Pages have frames for drawings."""
     with drawings.undrawn():
         yield
-
-
-@pytest.fixture(name="few_candidates")
-def _few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A trace looks at a few neighbours of the data, where a test is about something else: a twentieth of its time."""
-    monkeypatch.setattr("dpaudit.tracing.search._WORK", 0)
-    monkeypatch.setattr("dpaudit.tracing.search._LEAST_OF_MANY", 12)
 
 
 def _chromium() -> str | None:

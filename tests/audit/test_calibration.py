@@ -86,6 +86,6 @@ def test_the_number_that_was_found_gives_the_same_evidence(options):
 
     asked = {"claim": "epsilon=1", "pairs": PAIR, "seed": 5, "floating_point": "ignore", **options}
     started = time.perf_counter()
-    evidence = dp.audit(sampler, time_budget=0.2, **asked)
+    evidence = dp.audit(sampler, time_budget=0.05, **asked)
     assert time.perf_counter() > started
     assert dp.audit(sampler, runs=evidence.budget, **asked).id == evidence.id

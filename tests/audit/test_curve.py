@@ -234,6 +234,7 @@ def beyond(found, claim):
     )
 
 
+@pytest.mark.nightly
 def test_the_curves_of_whole_audits_are_wrong_no_more_often_than_they_say():
     """A few, at a low confidence: that of ``stats/test_curve.py`` is held to its word over thousands of counts."""
     audits, confidence, failed, refuted = 4, 0.5, 0, 0

@@ -22,6 +22,7 @@ from support.made_releases import (
     under,
     value,
 )
+from support.nightly import mostly_at_night
 
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.prices import amplified, exponential, gaussian_epsilon, logarithm, logarithm_below, root
@@ -312,12 +313,13 @@ def test_what_is_no_fraction_is_rounded_up_and_hardly(number):
             assert shown <= wanted * (1 + mpmath.mpf(10) ** -25) + mpmath.mpf(10) ** -30
 
 
+@pytest.mark.parametrize("part", mostly_at_night(range(5)))
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
-def test_releases_that_hang_on_other_columns_cost_what_every_kind_of_records_costs(relation):
-    rng = np.random.default_rng(3)
+def test_releases_that_hang_on_other_columns_cost_what_every_kind_of_records_costs(relation, part):
+    rng = np.random.default_rng([3, part])
     columns = [{"name": name, "low": None, "high": None, "values": [["text", each] for each in "pqr"], "missing": False}
                for name in "abc"]  # fmt: skip
-    for _ in range(60):
+    for _ in range(12):
         adds, made = [], []
         for _ in range(4):
             used = rng.choice(3, rng.integers(1, 3), replace=False)

@@ -10,7 +10,6 @@ import dpaudit as dp
 from dpaudit.cli.files import domain_of
 from dpaudit.report.text.reproduce import reproduce_command
 
-pytestmark = pytest.mark.usefixtures("few_candidates")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PENGUINS = EXAMPLES / "data" / "penguins.csv"
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from support import forked
+from support.nightly import mostly_at_night
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id, write_whole
@@ -246,12 +247,13 @@ def leaves(value, place=()):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.slow
-def test_no_mutation_of_evidence_ends_in_a_traceback(run, folder):
-    rng = random.Random(20)
+@pytest.mark.parametrize("seed", mostly_at_night([20, 21, 22]))
+def test_no_mutation_of_evidence_ends_in_a_traceback(run, folder, seed):
+    rng = random.Random(seed)
     kept = [json.loads(file.read_text(encoding="utf-8"))["evidence"] for file in sorted(OLD.glob("*.json"))]
     small = [record for record in kept if len(json.dumps(record)) < 8_000]
     accepted = 0
-    for number in range(60):
+    for number in range(20):
         record = copy.deepcopy(small[number % len(small)])
         place = rng.choice(list(leaves(record)))
         put(record, place, rng.choice(VALUES))
@@ -262,4 +264,4 @@ def test_no_mutation_of_evidence_ends_in_a_traceback(run, folder):
             continue
         accepted += 1
         assert_said(run, folder, text)
-    assert accepted > 7
+    assert accepted > 2

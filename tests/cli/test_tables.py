@@ -7,7 +7,6 @@ from support import forked
 
 import dpaudit as dp
 
-pytestmark = pytest.mark.usefixtures("few_candidates")
 RELEASE = """
 import numpy as np
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support.forging import another, at, forged, is_unrevealed, kind_of, leaves, noticed, unrevealed
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.evidence.canonical_json import content_id
@@ -56,11 +57,12 @@ def places(record: Any, chance: random.Random) -> list[Any]:
 
 
 @pytest.mark.slow
-def test_another_digit_or_word_is_noticed(evidence):
+@pytest.mark.parametrize("part", mostly_at_night(range(3)))
+def test_another_digit_or_word_is_noticed(evidence, part):
     record, chance = evidence.record(), random.Random(1)
     assert not noticed(record)
     unseen = []
-    for path in places(record, chance):
+    for path in places(record, chance)[part::3]:
         value = at(record, path)
         other = another(value, chance)
         near = isinstance(value, float) and math.isclose(value, other, rel_tol=1e-9)

@@ -249,10 +249,9 @@ def test_a_proof_of_another_program_is_none_of_this_one() -> None:
     records = {name: record_of(name) for name in HONEST}
     members, chance = ("proof", "upper", "exact", "counterexample"), random.Random(1)
     for name, record in records.items():
-        for other, taken in records.items():
-            if other != name and chance.random() < 0.4:
-                swapped = {**record, **{each: copy.deepcopy(taken.get(each)) for each in members}}
-                assert code_of(swapped) in (1, 2), (name, other)
+        for other in chance.sample(sorted(records.keys() - {name}), 3):
+            swapped = {**record, **{each: copy.deepcopy(records[other].get(each)) for each in members}}
+            assert code_of(swapped) in (1, 2), (name, other)
 
 
 CONTRADICTIONS: dict[str, tuple[str, Callable[[Record], None]]] = {

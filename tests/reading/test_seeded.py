@@ -16,7 +16,6 @@ from dpaudit.reading.seeded import seeded_by
 from dpaudit.reading.universe.cells import declared
 from dpaudit.reading.universe.drive import read
 
-pytestmark = pytest.mark.usefixtures("few_candidates")
 COLUMNS = {"age": declared("age", list(range(3)))}
 DATA = pd.DataFrame({"age": [1, 2, 0]})
 START = "import numpy as np, random, functools, importlib, pickle\nfrom scipy import stats\n"

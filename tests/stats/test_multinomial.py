@@ -128,7 +128,7 @@ def test_two_bins_are_a_joint_region():
     ("p", "q", "n", "repetitions"),
     [
         ([0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], 200, 150),
-        ([0.05, 0.25, 0.6, 0.1], [0.002, 0.2, 0.65, 0.148], 2000, 60),
+        pytest.param([0.05, 0.25, 0.6, 0.1], [0.002, 0.2, 0.65, 0.148], 2000, 60, marks=pytest.mark.nightly),
     ],
 )
 def test_it_is_wrong_no_more_often_than_it_says(p, q, n, repetitions, monkeypatch):

@@ -82,6 +82,7 @@ def gaps(df):
 @pytest.mark.parametrize(
     "function", mostly_at_night([first_row_counts_twice, band, first_of_each]), ids=lambda each: each.__name__
 )
+@pytest.mark.usefixtures("all_candidates")
 def test_values_in_the_code_places_in_the_order_and_contrary_copies_are_candidates(function):
     trace = traced(function, candidates=200).trace
     assert trace.word in ("violated, given the stated laws", "leaks"), trace.findings
@@ -123,6 +124,7 @@ DAYS = PEOPLE.assign(day=[f"2025-{1 + place % 2:02}-{1 + place % 28:02}" for pla
 @pytest.mark.parametrize(
     ("function", "raised"), mostly_at_night([(priced, "KeyError"), (weeks, "IntCastingNaNError"), (by_month, "")])
 )
+@pytest.mark.usefixtures("all_candidates")
 def test_what_trips_over_a_value_that_nobody_declared_is_said_and_is_no_alarm(function, raised):
     trace = traced(function, data=DAYS, candidates=200).trace
     assert trace.word == "supported on this path", trace.findings
@@ -155,6 +157,7 @@ def test_a_missing_value_is_tried_where_there_is_one_or_on_request():
     assert traced(gaps).trace.word == "supported on this path"
 
 
+@pytest.mark.usefixtures("all_candidates")
 def test_the_same_seed_gives_the_same_answer_and_what_was_tried_is_said():
     one, two = (traced(half, candidates=40) for _ in range(2))
     assert (one.trace, one.id) == (two.trace, two.id)
@@ -354,6 +357,7 @@ def test_without_runs_nobody_is_told_to_use_more_of_them():
 
 
 @pytest.mark.parametrize(("seconds", "few"), [(1e-6, True), (None, False)])
+@pytest.mark.usefixtures("all_candidates")
 def test_of_a_slow_function_fewer_neighbours_are_tried_and_their_number_is_said(seconds, few, monkeypatch):
     monkeypatch.setattr("dpaudit.tracing.search._SLOW", 0.0)
     data = pd.DataFrame({"age": range(40)})
@@ -431,6 +435,7 @@ def means_of_cities_that_there_are(df):
     return noisy
 
 
+@pytest.mark.usefixtures("all_candidates")
 def test_a_price_does_not_hide_a_pair_that_runs_tell_apart():
     alone = PEOPLE.assign(city=["c", *"ab" * 29, "b"])
     found = traced(means_of_cities_that_there_are, data=alone, runs=12_000)
@@ -459,7 +464,7 @@ def test_texts_that_differ_are_shown_from_where_they_do():
         noisy = [round(sum(rows) + np.random.laplace(0, 5), 1) for _ in range(20)]
         return json.dumps({"sums": noisy, "rows": len(rows)})
 
-    found = dp.trace(report, pairs=[([0.0], [0.0, 5.0])], claim="epsilon=1", relation="add-remove", runs=8_000, seed=1)
+    found = dp.trace(report, pairs=[([0.0], [0.0, 5.0])], claim="epsilon=1", relation="add-remove", runs=2_000, seed=1)
     assert str(found.verdict) == "violated"
     assert re.search(r"The pair: .*the output differs: ….{20}1}' and ….{20}2}', at", headline(found).sentence)
 

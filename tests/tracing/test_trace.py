@@ -73,6 +73,7 @@ def inside(data, rng):
     return sum(max(0.0, 10.0 - abs(each - math.sqrt(1369.0))) for each in data) + rng.laplace(0, 4.0)
 
 
+@pytest.mark.usefixtures("all_candidates")
 def test_pairs_are_drawn_over_the_domain_where_noise_has_to_move_farther():
     evidence = dp.trace(inside, data=[5.0], domain=(0.0, 100.0), claim="epsilon=1", seed=1, runs=0, candidates=45)
     trace = evidence.trace

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", mostly_at_night([300, 20_000], stay=[300]))
+@pytest.mark.parametrize("count", mostly_at_night([60, 20_000], stay=[60]))
 def test_they_differ_only_in_what_is_listed(node, count):
     command = [sys.executable, str(ROOT / "verified" / "agree.py"), str(count), "--seed", "1"]
     ran = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)

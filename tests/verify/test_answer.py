@@ -18,7 +18,7 @@ from dpaudit.report.view import view
 from dpaudit.request import AuditRequest
 from dpaudit.verify import answer
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_candidates")]
+pytestmark = pytest.mark.slow
 DOMAIN = {"age": (0, 100), "city": ["a", "b"]}
 DATA = pd.DataFrame({"age": [20, 40, 100, 0], "city": ["a", "b", "a", "a"]})
 ASKED = {"claim": "epsilon=1", "relation": "add-remove", "seed": 3, "runs": 8_000}

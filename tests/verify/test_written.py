@@ -91,12 +91,13 @@ def meets(condition, record):
     return test[condition.operator] is condition.holds
 
 
+@pytest.mark.parametrize("part", mostly_at_night(range(5)))
 @pytest.mark.parametrize("replaced", [False, True])
-def test_cells_that_are_not_told_apart_hold_what_each_adds_and_cost_what_the_dearest_does(replaced):
-    rng = np.random.default_rng(5)
+def test_cells_that_are_not_told_apart_hold_what_each_adds_and_cost_what_the_dearest_does(replaced, part):
+    rng = np.random.default_rng([5, part])
     columns = {"a": declared("a", list(range(7))), "b": declared("b", [0.5, 2.0, 3.0]), "c": declared("c", ["x", "y"])}
     sizes = {"a": 7, "b": 3, "c": 2}
-    for number in range(60):
+    for number in range(12):
         listed = []
         for _ in range(rng.integers(1, 4)):
             axes = tuple(sorted(rng.choice(list(columns), rng.integers(1, 4), replace=False)))
