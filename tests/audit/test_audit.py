@@ -85,11 +85,25 @@ def test_an_opaque_function_is_audited_and_says_that_it_cannot_be_reproduced():
     )
 
 
-@pytest.mark.parametrize("name", mostly_at_night(["report_noisy_max", "k_anonymous_release"]))
+SHARED = {
+    "paths": ("report_noisy_max", {"runs": 40_000}),
+    "exceptions": ("k_anonymous_release", {"runs": 40_000}),
+    "made of others": ("two_counts", {"runs": 20_000}),
+    "low-order bits": ("float_laplace", {"runs": 150_000}),
+    "bins": ("discrete_gaussian", {"runs": 20_000, "claim": "rho=0.5"}),
+    "a curve": ("gaussian", {"runs": 40_000, "curve": True}),
+    "bets": ("laplace", {"runs": 300, "claim": "epsilon=0.1", "sequential": True}),
+    "a second look": ("randomised_response", {"runs": 300, "claim": "epsilon=0.9", "seed": 7}),
+}
+
+
+@pytest.mark.parametrize("name", mostly_at_night(SHARED, every=8))
 def test_workers_do_not_change_the_evidence(name):
-    alone, together = (dp.audit(name, runs=40_000, seed=3, workers=workers) for workers in (1, 2))
+    target, asked = SHARED[name]
+    alone, together = (dp.audit(target, **{"seed": 3, **asked}, workers=workers) for workers in (1, 2))
     assert alone.id == together.id
     assert (alone.run.workers, together.run.workers) == (1, 2)
+    assert dp.replay(alone, workers=2).identical
 
 
 def test_runs_and_errors_are_shared_between_pairs():

@@ -113,13 +113,6 @@ def test_several_pairs_share_its_error():
     assert found.mu > 1.75  # the best pair counts
 
 
-@pytest.mark.nightly
-def test_the_same_on_any_number_of_workers():
-    name = f"{__file__}:gaussian_sampler"
-    one, two = (dp.audit(name, runs=1_000, workers=workers, curve=True, **NUMBERS) for workers in (1, 2))
-    assert one.id == two.id
-
-
 def test_evidence_and_back(found, tmp_path):
     found.evidence.save(tmp_path / "curve.json")
     again = dp.Evidence.load(tmp_path / "curve.json")

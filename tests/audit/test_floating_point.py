@@ -185,13 +185,6 @@ def test_only_data_that_is_public_may_stand_in_an_event(data, numbers):
     )
 
 
-@pytest.mark.nightly
-def test_the_same_seed_finds_the_same_on_any_number_of_workers():
-    alone, together = (dp.audit("float_laplace", runs=150_000, seed=3, workers=workers) for workers in (1, 2))
-    assert alone.id == together.id
-    assert alone.floating_point.value > 5
-
-
 def test_runs_that_cannot_be_trusted_say_nothing_of_their_bits():
     def repeating(data, size, rng):
         return data + np.random.default_rng(0).laplace(0, 1, size)

@@ -129,14 +129,6 @@ def test_a_divergence_is_bounded_by_bins_and_they_are_kept():
     assert float(one.least(dp.ZeroConcentratedDP(0).least)) < 0.85 * bound.value
 
 
-@pytest.mark.nightly
-def test_bins_are_the_same_on_any_number_of_workers():
-    name = f"{__file__}:discrete_gaussian"
-    one, two = (dp.audit(name, claim="rho=0.5", runs=20_000, workers=workers, **NUMBERS) for workers in (1, 2))
-    assert one.lower.method.endswith("multinomial")
-    assert one.id == two.id
-
-
 def test_evidence_with_bins_is_read_back_and_altered_bins_are_seen(tmp_path):
     import msgspec
 

@@ -92,12 +92,6 @@ def test_runs_that_could_not_be_trusted_cannot_be_again():
     assert not dp.replay(evidence, target=sampler).holds
 
 
-@pytest.mark.nightly
-def test_workers_change_nothing():
-    evidence = dp.audit("laplace", runs=RUNS)
-    assert dp.replay(evidence, workers=2).identical
-
-
 # --- what differs -----------------------------------------------------------------------------------------
 
 

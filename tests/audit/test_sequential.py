@@ -92,14 +92,6 @@ def test_every_shape_is_audited(function):
     assert true.floating_point is None
 
 
-@pytest.mark.nightly
-def test_workers_do_not_change_the_evidence():
-    asked = {"claim": "epsilon=0.1", "sequential": True, "runs": 300}
-    alone, two = (dp.audit("laplace", **asked, workers=workers) for workers in (1, 2))
-    assert alone.id == two.id
-    assert dp.audit("laplace", **asked, seed=1).id != alone.id
-
-
 @functools.cache
 def refuted():
     """An audit that stops soon."""

@@ -133,11 +133,6 @@ def test_evidence_with_a_second_look_answers_the_question(unlucky, confirmed):
         assert told.startswith("the false alarm is 0.001")
 
 
-@pytest.mark.nightly
-def test_workers_do_not_change_the_second_look(unlucky):
-    assert dp.audit(laplace, seed=UNLUCKY, workers=2, **ASKED).id == unlucky.id
-
-
 def test_the_second_look_is_heard():
     heard = []
     dp.audit(laplace, seed=UNLUCKY, listen=lambda *told: heard.append(told), **ASKED)

@@ -346,12 +346,6 @@ def test_the_coin_of_a_mixture_shows():
     assert set(kinds) == {float, int}
 
 
-@pytest.mark.nightly
-def test_an_entry_is_the_same_on_one_and_two_workers():
-    first, second = (dp.audit("two_counts", runs=20_000, workers=workers) for workers in (1, 2))
-    assert first.id == second.id
-
-
 def test_the_digest_of_an_entry_depends_on_its_recipe():
     digests = {entry(name).digest for name in ENTRIES}
     assert len(digests) == len(ENTRIES)
