@@ -51,9 +51,6 @@ def test_pydp_mechanisms_and_strategies(monkeypatch):
         dp.load(of_module("pydp.util"))
 
 
-ABOVE_HALF = float(np.nextafter(0.5, 1))
-
-
 def exact(value):
     """A stand-in for an exact number, which rounds up only when it is asked to."""
     return SimpleNamespace(to_float=lambda *, round_up: float(np.nextafter(value, np.inf)) if round_up else value)

@@ -62,11 +62,6 @@ def _ends(function, runs, repeated, data, seed=5):
         ("arithmetic", 4, 50),
         ("control", 0, 50),
         ("state_and_draws", 37, 50),
-        *(
-            pytest.param(name, refused, 100, marks=pytest.mark.nightly)
-            for name, refused in (("arithmetic", 4), ("control", 0), ("state_and_draws", 37))
-        ),
-        pytest.param("rare_branches", 13, 120, marks=pytest.mark.nightly),
         pytest.param("rare_branches", 13, 500, marks=pytest.mark.nightly),
         pytest.param("lists_and_texts", 2, 40, marks=pytest.mark.nightly),
     ],

@@ -204,10 +204,6 @@ def one_sided(data, rng):
     return max(len(data) - 1, 0) + rng.exponential(1.0) if len(data) else None
 
 
-def threshold_without_noise(data, rng):
-    return [bool(value + 0 * rng.laplace() > 1.5) for value in data] + [rng.laplace()]
-
-
 @pytest.mark.parametrize("target", [scale_of_the_data, noise_times_data], ids=lambda target: target.__name__)
 def test_a_scale_that_depends_on_the_data_is_certain_at_its_line(target):
     found = traced(target).worst
