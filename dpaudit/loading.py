@@ -214,12 +214,12 @@ def load(target: str | Mechanism | Callable[..., Any]) -> Mechanism:
     if colon and place and not name:
         raise UsageError(f"{target!r} names no function; say which one: {target + 'name'!r}")
     if colon and place.endswith(".py"):
-        return replace(_named(_from_file(place), place, name), reference=f"{Path(place).resolve()}:{name}")
+        return replace(_attribute_of(_from_file(place), place, name), reference=f"{Path(place).resolve()}:{name}")
     known = _from_catalogue(target)
     if known is not None:
         return known
     if colon:
-        return replace(_named(_from_module(place, name), place, name), reference=target)
+        return replace(_attribute_of(_from_module(place, name), place, name), reference=target)
     if target.endswith(".py"):
         raise UsageError(f"{target!r} names a file; say which function in it: {target + ':name'!r}")
     raise UsageError(f"no mechanism is called {target!r}; {nearest(target, catalogue())} A target is {FORMS}")
@@ -245,7 +245,7 @@ def _mechanism_of(target: Any) -> Mechanism:
     return made
 
 
-def _named(module: ModuleType, place: str, name: str) -> Mechanism:
+def _attribute_of(module: ModuleType, place: str, name: str) -> Mechanism:
     """Return what ``name`` (with dots, if it is in a class) refers to in a module."""
     target: Any = module
     for part in name.split("."):
@@ -258,7 +258,7 @@ def _named(module: ModuleType, place: str, name: str) -> Mechanism:
     if not callable(target) and library_of(target) is None:
         methods = _callables(vars(type(target))) if type(target).__module__ != "builtins" else []
         instead = f"name a method of it, as '{place}:{name}.{methods[0]}'" if methods else f"write {SHAPES}"
-        raise UsageError(f"{name!r} in {place!r} is no function but {_told(target)}; {instead}")
+        raise UsageError(f"{name!r} in {place!r} is no function but {_object_text(target)}; {instead}")
     return _mechanism_of(target)
 
 
@@ -267,7 +267,7 @@ def _callables(members: Mapping[str, Any]) -> list[str]:
     return [name for name, value in members.items() if callable(value) and not name.startswith("_")]
 
 
-def _told(target: Any) -> str:
+def _object_text(target: Any) -> str:
     """A value by its repr, or by its class if the repr only shows a memory address."""
     shown = repr(target)
     return f"an object of {type(target).__qualname__}" if " at 0x" in shown else shown[:60]
@@ -285,7 +285,7 @@ def _from_file(path: str) -> ModuleType:
     file = Path(path)
     if not file.is_file():
         beside = [str(one) for one in file.parent.glob("*.py")] if file.parent.is_dir() else []
-        raise UsageError(f"there is no file {path!r}; {_first(close(str(file), beside))} target is {FORMS}")
+        raise UsageError(f"there is no file {path!r}; {_sentence_start(close(str(file), beside))} target is {FORMS}")
     file = file.resolve()
     try:
         code = file.read_bytes()
@@ -364,9 +364,10 @@ def _from_module(name: str, function: str) -> ModuleType:
             sys.modules.pop(name, None)  # so that it is refused next time too
         raise
     except (Exception, SystemExit) as error:
+        start = _sentence_start(_meant(name, function) if isinstance(error, ModuleNotFoundError) else "")
         raise UsageError(
             f"cannot import the module {name!r}: {type(error).__name__}: {error}{how_to_install(error)}; "
-            f"{_first(_meant(name, function) if isinstance(error, ModuleNotFoundError) else '')} target is {FORMS}"
+            f"{start} target is {FORMS}"
         ) from error
 
 
@@ -384,7 +385,7 @@ def _homes() -> list[str]:
     return [str(Path(origin).parent.parent) for origin in map(_origin, tops) if origin is not None]
 
 
-def _first(asked: str) -> str:
+def _sentence_start(asked: str) -> str:
     """A question before the sentence that begins with "a target"."""
     return f"{asked} A" if asked else "a"
 

@@ -126,7 +126,7 @@ def run(
             with _CHANGING:
                 _RUNNING.discard(process.pid)
                 _end_strays()
-        answer = _read(place)
+        answer = _json_in(place)
     if over is None and answer is None:
         return Ended(death=_death(process.returncode, "" if said is None else said.last_line()))
     return Ended(answer, over)
@@ -152,7 +152,7 @@ def _watch(
     process: subprocess.Popen[bytes], place: Path, limits: Limits, clock: float, stop: threading.Event | None
 ) -> str | None:
     """Wait for the answer, or for the process to end; return the limit that it exceeded, if any."""
-    again, over, seconds = _again(place), "time", limits.seconds
+    again, over, seconds = _second_look_file(place), "time", limits.seconds
     while not place.exists():
         try:
             process.wait(_LOOK)
@@ -182,7 +182,7 @@ def too_long(over: str, limits: Limits) -> str:
     return f"{what} took more than {seconds}, without waits for a busy processor, and was ended"
 
 
-def _again(place: Path) -> Path:
+def _second_look_file(place: Path) -> Path:
     """Return the file by which a process says that a second look begins."""
     return place.with_name(place.name + ".again")
 
@@ -216,7 +216,7 @@ def _limit(pid: int, limits: Limits) -> None:
             resource.prlimit(pid, kind, (least, least))
 
 
-def _read(place: Path) -> Any:
+def _json_in(place: Path) -> Any:
     try:
         return json.loads(place.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -308,7 +308,7 @@ def _end_strays() -> None:
     """End the orphans that this process has adopted: its children in other sessions."""
     own = os.getsid(0) if _adopts else 0
     for _ in range(_ROUNDS if _adopts else 0):
-        strays = [pid for pid, parent, session in _listed() if parent == os.getpid() and session != own]
+        strays = [pid for pid, parent, session in _living() if parent == os.getpid() and session != own]
         strays = [pid for pid in strays if pid not in _RUNNING]
         if not strays:
             return
@@ -328,7 +328,7 @@ def _signal(pid: int, name: str) -> None:
 def _below(pid: int) -> list[int]:
     """Return all living descendants of a process; empty if they are unknown."""
     children: dict[int, list[int]] = {}
-    for each, parent, _ in _listed():
+    for each, parent, _ in _living():
         children.setdefault(parent, []).append(each)
     below: list[int] = []
     waiting = [pid]
@@ -339,7 +339,7 @@ def _below(pid: int) -> list[int]:
     return below
 
 
-def _listed() -> Iterator[tuple[int, int, int]]:
+def _living() -> Iterator[tuple[int, int, int]]:
     """Yield all living processes as (process, its parent, its session)."""
     with contextlib.suppress(OSError):
         for name in os.listdir("/proc"):
@@ -385,7 +385,7 @@ class Answering:
     def second_look_begins(self) -> None:
         """Announce that a second look begins, which the time limit does not include."""
         with contextlib.suppress(OSError):
-            _again(Path(self._place)).touch()
+            _second_look_file(Path(self._place)).touch()
 
     def hand_over(self, answer: Any) -> NoReturn:
         """Write the answer atomically and wait to be ended; a forked copy of the process writes none."""

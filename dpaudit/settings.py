@@ -369,10 +369,10 @@ def _put_back(lender: _Lender | None) -> list[str]:
 
 
 def _names(functions: Functions) -> list[str]:
-    return [_named(owner, name) for owner, known in functions.items() for name in known]
+    return [_qualified_name(owner, name) for owner, known in functions.items() for name in known]
 
 
-def _named(owner: Any, name: str) -> str:
+def _qualified_name(owner: Any, name: str) -> str:
     home = owner.__name__ if isinstance(owner, types.ModuleType) else f"{owner.__module__}.{owner.__name__}"
     return f"{home}.{name}".removeprefix("builtins.")
 

@@ -279,10 +279,10 @@ def with_less_noise(events: Events) -> Events:
             return DiscreteLaplace(given.sensitivity * MOST_NOISE, sensitivity=given.sensitivity)
         return given
 
-    return _each(events, less)
+    return _with_each_mechanism(events, less)
 
 
-def _each(events: Events, changed: Callable[[Mechanism], Mechanism]) -> Events:
+def _with_each_mechanism(events: Events, changed: Callable[[Mechanism], Mechanism]) -> Events:
     def one(event: Event) -> Event:
         if isinstance(event, Sampled):
             return replace(event, mechanism=changed(event.mechanism))
@@ -300,7 +300,7 @@ def with_more_noise(events: Events, most: Fraction) -> Iterator[Events]:
     """
     before = events
     for _ in range(_HALVINGS):
-        noisier = _each(events, lambda given, most=most: _losing(given, most))  # type: ignore[misc]
+        noisier = _with_each_mechanism(events, lambda given, most=most: _losing(given, most))  # type: ignore[misc]
         if noisier != before:
             yield noisier
         most, before = most / 2, noisier

@@ -36,7 +36,7 @@ def _positive(name: str, value: Number) -> Fraction:
     return number
 
 
-def _whole(name: str, value: int, least: int = 1) -> int:
+def _refuse_no_count(name: str, value: int, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MOST_STEPS:
         raise UsageError(f"{name} must be a whole number from {least} to {_MOST_STEPS:,}, not {value!r}")
     return value
@@ -110,7 +110,7 @@ class Event:
 
     def times(self, count: int) -> Events:
         """Run it so many times."""
-        return Events(((self, _whole("the number of steps", count)),))
+        return Events(((self, _refuse_no_count("the number of steps", count)),))
 
     def __add__(self, other: Event | Events) -> Events:
         return self.times(1) + other
@@ -138,14 +138,14 @@ class Mechanism(Event):
 
     def fixed_size(self, batch: int, records: int) -> Sampled:
         """Take ``batch`` of ``records`` records at random without replacement (replace-one neighbours)."""
-        _whole("the number of records", records)
-        if _whole("the size of the batch", batch) > records:
+        _refuse_no_count("the number of records", records)
+        if _refuse_no_count("the size of the batch", batch) > records:
             raise UsageError(f"a batch of {batch:,} cannot be drawn from {records:,} records without replacement")
         return Sampled(self, FixedSize(batch, records))
 
     def shuffled(self, batches: int) -> Sampled:
         """Run once over shuffled data that are cut into so many batches: one epoch (zero-out neighbours)."""
-        return Sampled(self, Shuffled(_whole("the number of batches", batches)))
+        return Sampled(self, Shuffled(_refuse_no_count("the number of batches", batches)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,9 @@ class Events:
         for event, count in self.parts:
             if not isinstance(event, Event):
                 raise UsageError(f"a list of events holds events such as Gaussian(1).poisson('0.01'), not {event!r}")
-            counts[event] = _whole("the number of steps", counts.get(event, 0) + _whole("the number of steps", count))
+            counts[event] = _refuse_no_count(
+                "the number of steps", counts.get(event, 0) + _refuse_no_count("the number of steps", count)
+            )
         if not counts:
             raise UsageError("there is no event: give at least one, such as Gaussian(1)")
         object.__setattr__(self, "parts", tuple(counts.items()))
@@ -227,7 +229,7 @@ class Events:
 
     def times(self, count: int) -> Events:
         """Run the whole list so many times."""
-        _whole("the number of steps", count)
+        _refuse_no_count("the number of steps", count)
         return Events(tuple((event, own * count) for event, own in self.parts))
 
     def __add__(self, other: Event | Events) -> Events:
@@ -325,7 +327,7 @@ class DiscreteLaplace(Mechanism):
 
     def __init__(self, scale: Number, *, sensitivity: int = 1) -> None:
         object.__setattr__(self, "scale", _positive("scale", scale))
-        object.__setattr__(self, "sensitivity", _whole("the sensitivity of a whole number", sensitivity))
+        object.__setattr__(self, "sensitivity", _refuse_no_count("the sensitivity of a whole number", sensitivity))
 
     @property
     def ratio(self) -> Fraction:
@@ -345,7 +347,7 @@ class DiscreteGaussian(Mechanism):
 
     def __init__(self, sigma: Number, *, sensitivity: int = 1) -> None:
         object.__setattr__(self, "sigma", _noise("sigma", sigma, None, None)[0])
-        object.__setattr__(self, "sensitivity", _whole("the sensitivity of a whole number", sensitivity))
+        object.__setattr__(self, "sensitivity", _refuse_no_count("the sensitivity of a whole number", sensitivity))
 
     @property
     def ratio(self) -> Fraction:
@@ -489,7 +491,7 @@ def meaning(events: Events | Event | Sequence[Event], relation: str | None = Non
         "Assumed are exact noise, sampling as it is described, and contributions within the sensitivity.",
         "The lower bound is a loss of some data with some queries; yours may lose less, and never more than the upper.",
     ]
-    if any(isinstance(_plain(event), Block) for event, _ in listed.parts):
+    if any(isinstance(_unsampled(event), Block) for event, _ in listed.parts):
         told.append(WORST)
     return tuple(told)
 
@@ -501,7 +503,7 @@ _MOVED = {
 }
 
 
-def _plain(event: Event) -> Event:
+def _unsampled(event: Event) -> Event:
     return event.mechanism if isinstance(event, Sampled) else event
 
 

@@ -327,7 +327,7 @@ def plan_for(request: AccountRequest) -> AccountPlan:
     Raises:
         UsageError: for what is no list of releases.
     """
-    plan = _read(request.events)
+    plan = _plan_of(request.events)
     claims = _texts(request.claim)
     changed: dict[str, Any] = {"claims": claims} if claims else {}
     for name in ("delta", "epsilon", "relation"):
@@ -338,7 +338,7 @@ def plan_for(request: AccountRequest) -> AccountPlan:
     return replace(plan, **changed)
 
 
-def _read(given: Any) -> AccountPlan:
+def _plan_of(given: Any) -> AccountPlan:
     if isinstance(given, AccountPlan):
         return given
     if isinstance(given, Path) or (isinstance(given, str) and is_plan_file(given)):
@@ -480,10 +480,10 @@ def calibrated(what: str, run: Callable[[str], Run], request: AccountRequest) ->
             tolerances.append(own.certified.tolerance)
     assert smallest is not None
     plan = AccountPlan((run(f"{smallest.enough:f}"),))
-    return replace(request, events=plan, tolerance=min(tolerances)), _told(smallest, what)
+    return replace(request, events=plan, tolerance=min(tolerances)), _calibration_text(smallest, what)
 
 
-def _told(smallest: Calibrated, what: str) -> str:
+def _calibration_text(smallest: Calibrated, what: str) -> str:
     least = smallest.too_little
     if what == STEPS:
         count = int(smallest.enough)

@@ -65,13 +65,13 @@ def parse_events(text: str) -> Events:
         parts.append(node.right)
         node = node.left
     parts.append(node)
-    parts_read = [_read(part, text, 0) for part in reversed(parts)]
+    parts_read = [_event_of(part, text, 0) for part in reversed(parts)]
     return Events(tuple(part for each in parts_read for part in accounting.as_events(each).parts))
 
 
-def _read(node: ast.expr, text: str, depth: int) -> Any:
+def _event_of(node: ast.expr, text: str, depth: int) -> Any:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth < _DEEPEST:
-        return _read(node.left, text, depth + 1) + _read(node.right, text, depth + 1)
+        return _event_of(node.left, text, depth + 1) + _event_of(node.right, text, depth + 1)
     if not isinstance(node, ast.Call) or depth > _DEEPEST:
         _refuse(text)
     arguments = [_constant(each, text) for each in node.args]
@@ -92,7 +92,7 @@ def _read(node: ast.expr, text: str, depth: int) -> Any:
             return event
         called = MECHANISMS[name]
     elif isinstance(node.func, ast.Attribute):
-        name, on = node.func.attr, _read(node.func.value, text, depth + 1)
+        name, on = node.func.attr, _event_of(node.func.value, text, depth + 1)
         called = getattr(on, name, None) if name in _STEPS else None
         if called is None:
             raise UsageError(
@@ -221,7 +221,7 @@ def release(given: Mapping[str, Any], steps: Any = None, name: str = "", *, epoc
         raise UsageError(f"a {kind} release needs {parameter}, such as {parameter} = {_EXAMPLES[parameter]}{other}")
     noise = {name: given[name] for name in (parameter, MULTIPLIER, "sensitivity") if name in given}
     if kind.startswith("discrete") and "sensitivity" in noise:
-        noise["sensitivity"] = _whole("the sensitivity of a whole number", noise["sensitivity"])
+        noise["sensitivity"] = _whole_named("the sensitivity of a whole number", noise["sensitivity"])
     mechanism: Mechanism = MECHANISMS[cls](**noise)
     event = _sampled(mechanism, given)
     return Run(event, _times(event, steps, epochs), name)
@@ -238,7 +238,7 @@ def _times(event: Event, steps: Any, epochs: Any) -> int:
             "are 10 epochs"
         )
     given = epochs if shuffled else steps
-    return 1 if given is None else _whole("epochs" if shuffled else "steps", given)
+    return 1 if given is None else _whole_named("epochs" if shuffled else "steps", given)
 
 
 _EXAMPLES = {"sigma": '"1.1"', "scale": '"2"', "epsilon": '"0.5"', "claim": '"epsilon=1, delta=1e-6"'}
@@ -251,13 +251,13 @@ def _sampled(mechanism: Mechanism, given: Mapping[str, Any]) -> Event:
     if said == ["rate"]:
         return mechanism.poisson(given["rate"])
     if said == ["batches"]:
-        return mechanism.shuffled(_whole("batches", given["batches"]))
+        return mechanism.shuffled(_whole_named("batches", given["batches"]))
     if said == ["batch", "records"]:
-        return mechanism.fixed_size(_whole("batch", given["batch"]), _whole("records", given["records"]))
+        return mechanism.fixed_size(_whole_named("batch", given["batch"]), _whole_named("records", given["records"]))
     raise UsageError(f"{_WAYS}; given {'is' if len(said) == 1 else 'are'} {' and '.join(said)}")
 
 
-def _whole(name: str, value: Any) -> int:
+def _whole_named(name: str, value: Any) -> int:
     """A whole number, which files also write as 1e4 or 14000.0."""
     number = read_whole(value)
     if number is None:
@@ -332,8 +332,8 @@ def plan_in(document: Mapping[str, Any], place: str) -> AccountPlan:
     return AccountPlan(
         tuple(_run(item, f"{place}, release {number}") for number, item in enumerate(listed, 1)),
         tuple(claims),
-        _number(document, "delta", place),
-        _number(document, "epsilon", place),
+        _number_at(document, "delta", place),
+        _number_at(document, "epsilon", place),
         _tolerance(document, place),
         document.get("relation"),
         document.get("name", ""),
@@ -365,7 +365,7 @@ def _decimals(given: Mapping[str, Any]) -> dict[str, Any]:
     return {key: repr(value) if isinstance(value, float) else value for key, value in given.items()}
 
 
-def _number(document: Mapping[str, Any], key: str, place: str) -> Any:
+def _number_at(document: Mapping[str, Any], key: str, place: str) -> Any:
     value = document.get(key)
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
         raise UsageError(f"{place}, {key}: it is a number or a text, not {value!r:.60}")
@@ -373,7 +373,7 @@ def _number(document: Mapping[str, Any], key: str, place: str) -> Any:
 
 
 def _tolerance(document: Mapping[str, Any], place: str) -> float | None:
-    value = _number(document, "tolerance", place)
+    value = _number_at(document, "tolerance", place)
     try:
         return None if value is None else float(value)
     except ValueError:

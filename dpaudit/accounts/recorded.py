@@ -159,7 +159,7 @@ def _parts(event: Any, depth: int) -> Iterator[tuple[Event, int]]:
     elif kind == "SelfComposedDpEvent":
         count = _field(event, "count")
         for own, times in _parts(_field(event, "event"), depth + 1):
-            yield own, times * own.times(_whole(count)).steps
+            yield own, times * own.times(_count_of(count)).steps
     elif kind in _SAMPLED:
         yield _SAMPLED[kind](event), 1
     else:
@@ -192,7 +192,7 @@ def _discrete_laplace(event: Any) -> Mechanism:
     rate = read_number("noise_parameter", _field(event, "noise_parameter"))
     if rate <= 0:
         raise UsageError(f"the noise_parameter of DiscreteLaplaceDpEvent is above 0, not {rate}")
-    return DiscreteLaplace(Fraction(1) / rate, sensitivity=_whole(_field(event, "sensitivity")))
+    return DiscreteLaplace(Fraction(1) / rate, sensitivity=_count_of(_field(event, "sensitivity")))
 
 
 def _concentrated(event: Any) -> Mechanism:
@@ -220,7 +220,7 @@ def _inner(event: Any) -> Mechanism:
 _SAMPLED: Mapping[str, Callable[[Any], Event]] = {
     "PoissonSampledDpEvent": lambda event: _inner(event).poisson(_field(event, "sampling_probability")),
     "SampledWithoutReplacementDpEvent": lambda event: _inner(event).fixed_size(
-        _whole(_field(event, "sample_size")), _whole(_field(event, "source_dataset_size"))
+        _count_of(_field(event, "sample_size")), _count_of(_field(event, "source_dataset_size"))
     ),
 }
 
@@ -251,7 +251,7 @@ def _list(event: Any, name: str) -> Sequence[Any]:
     return listed
 
 
-def _whole(value: Any) -> int:
+def _count_of(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise UsageError(f"a count of dp-accounting is a whole number from 1 on, not {value!r:.60}")
     return value

@@ -74,7 +74,7 @@ def release_of(
     run = _release(function, options, diffprivlib)
     shown = ", ".join([_title(function), *(f"{key}={value!r}" for key, value in options.items())])
     if claim is None:
-        claim, warned = _spent(function, options, _first(spent_on, pairs), diffprivlib)
+        claim, warned = _spent(function, options, _dataset_to_ask(spent_on, pairs), diffprivlib)
         shown += f"; diffprivlib warns: {warned}" if warned else ""
     return wrapped(
         "diffprivlib",
@@ -131,7 +131,7 @@ def _release(function: Callable[..., Any], options: dict[str, Any], diffprivlib:
     return release
 
 
-def _first(spent_on: Any, pairs: Sequence[tuple[Any, Any]] | None) -> Any:
+def _dataset_to_ask(spent_on: Any, pairs: Sequence[tuple[Any, Any]] | None) -> Any:
     if spent_on is None and not pairs:
         raise UsageError("give a dataset whose release an accountant can watch: spent_on=data, or pairs, or claim=…")
     return pairs[0][0] if spent_on is None and pairs else spent_on

@@ -59,9 +59,9 @@ def _holds_followed(value: Any) -> bool:
     return is_followed(value) or (isinstance(value, list | tuple) and any(map(_holds_followed, value)))
 
 
-def _plain(value: Any) -> Any:
+def _unfollowed(value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return type(value)(map(_plain, value))
+        return type(value)(map(_unfollowed, value))
     return np.asarray(value) if type(value).__module__.startswith("jax") else value
 
 
@@ -72,7 +72,7 @@ def _giving_way(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         def function(*args: Any, **keywords: Any) -> Any:
             if active() is None or not _holds_followed(args):
                 return original(*args, **keywords)
-            return getattr(np, name)(*_plain(args), **keywords)
+            return getattr(np, name)(*_unfollowed(args), **keywords)
 
         return function
 

@@ -30,13 +30,13 @@ def mechanism_of(
 ) -> Mechanism:
     """Return the mechanism of an algorithm (``BoundedMean``, ``Count``, …) or of a mechanism of PyDP."""
     _, release = required("pydp")
-    run, relation_read, unit, claim = _read(made)
+    run, relation_read, unit, claim = _parts_of(made)
     title = name or type(made).__name__
     return wrapped(
         "pydp",
         run,
         name=title,
-        shown=_shown(made, title),
+        shown=_in_words(made, title),
         release=release,
         claim=claim,
         relation=relation or relation_read,
@@ -45,7 +45,7 @@ def mechanism_of(
     )
 
 
-def _read(made: Any) -> tuple[Any, str, str, Any]:
+def _parts_of(made: Any) -> tuple[Any, str, str, Any]:
     """The function, the relation, the unit and the claim of an object."""
     if hasattr(made, "quick_result"):
 
@@ -89,7 +89,7 @@ _TOLD = (
 )
 
 
-def _shown(made: Any, title: str) -> str:
+def _in_words(made: Any, title: str) -> str:
     told = {name: getattr(made, name) for name in _TOLD if hasattr(made, name)}
     return f"{title}({', '.join(f'{name}={value}' for name, value in told.items())})"
 

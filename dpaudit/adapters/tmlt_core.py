@@ -40,7 +40,7 @@ def mechanism_of(
             f"the metric {measurement.input_metric} has no relation here; give pairs and say relation='declared'"
         )
     title = name or type(measurement).__name__
-    ready = prepare or _plain
+    ready = prepare or _as_numbers
 
     def invoke(data: Any) -> Any:
         return measurement(ready(data))
@@ -59,7 +59,7 @@ def mechanism_of(
     )
 
 
-def _plain(data: Any) -> Any:
+def _as_numbers(data: Any) -> Any:
     import numpy as np
 
     if isinstance(data, bool | np.generic):
@@ -108,7 +108,7 @@ def _of_tumult(self: Any, data: Any) -> Made | None:
         by = float(moved.to_float(round_up=True)) if hasattr(moved, "to_float") else math.nan
         if by == 0:
             return Stated()
-        parts = [_number(each) for each in (stated if isinstance(stated, tuple) else (stated,))]
+        parts = [_as_float(each) for each in (stated if isinstance(stated, tuple) else (stated,))]
         if measure == "RhoZCDP":
             return Stated(rho=parts[0], by=by)
         return Stated(parts[0], parts[1] if len(parts) > 1 else 0.0, by=by)
@@ -116,7 +116,7 @@ def _of_tumult(self: Any, data: Any) -> Made | None:
     return data, re.sub(r" at 0x[0-9a-f]+", "", repr(self))[:2000], loss
 
 
-def _number(exact: Any) -> float:
+def _as_float(exact: Any) -> float:
     return float(exact.to_float(round_up=True)) if hasattr(exact, "to_float") else float(exact)
 
 

@@ -87,21 +87,21 @@ def _function(function: Any, args: Any, keywords: dict[str, Any]) -> Any:
     known = _MOVED.get(name)
     if active() is not None and known is not None:
         try:
-            return _as_tensor(known(*_numbers(args), **_numbers(keywords)), args)
+            return _as_tensor(known(*_arrays_of(args), **_arrays_of(keywords)), args)
         except (TypeError, ValueError, IndexError):
             pass
-    return function(*_each(args, _closed), **_each(keywords, _closed))
+    return function(*_with_each_tensor(args, _closed), **_with_each_tensor(keywords, _closed))
 
 
-def _each(value: Any, change: Callable[[Any], Any]) -> Any:
+def _with_each_tensor(value: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(value, list | tuple) and type(value) in (list, tuple):
-        return type(value)(_each(each, change) for each in value)
+        return type(value)(_with_each_tensor(each, change) for each in value)
     if isinstance(value, dict):
-        return {name: _each(each, change) for name, each in value.items()}
+        return {name: _with_each_tensor(each, change) for name, each in value.items()}
     return change(value)
 
 
-def _numbers(value: Any) -> Any:
+def _arrays_of(value: Any) -> Any:
     """Return arguments with the arrays of their tensors."""
 
     def number(each: Any) -> Any:
@@ -109,7 +109,7 @@ def _numbers(value: Any) -> Any:
             return each.followed
         return each.detach().cpu().numpy() if isinstance(each, sys.modules["torch"].Tensor) else each
 
-    return _each(value, number)
+    return _with_each_tensor(value, number)
 
 
 def _bare(tensor: Any) -> Any:
@@ -143,8 +143,8 @@ def _noise(law: NoiseLaw, location: Any, scale: Any, drawn: Any, where: str, nam
     recorder = active()
     assert recorder is not None
     with recorder.own_work():
-        offset = _numbers(location)
-        followed_noise = noted(recorder, law, _numbers(scale), offset, drawn.detach().cpu().numpy(), where, name)
+        offset = _arrays_of(location)
+        followed_noise = noted(recorder, law, _arrays_of(scale), offset, drawn.detach().cpu().numpy(), where, name)
     return _as_tensor(followed_noise)
 
 
@@ -195,7 +195,7 @@ def _of_distribution(law: NoiseLaw, *names: str) -> Callable[[Callable[..., Any]
             scale = getattr(self, names[-1])
             scale = 1 / scale if names[-1] == "rate" else scale
             with recorder.own_work():
-                bare = torch.as_tensor(np.asarray(plain(_numbers(location))), dtype=torch.float64)
+                bare = torch.as_tensor(np.asarray(plain(_arrays_of(location))), dtype=torch.float64)
                 drawn = original(self, torch.Size(sample_shape)).to(torch.float64) - bare
             return _noise(law, location, scale, drawn, where, f"torch {type(self).__name__}")
 

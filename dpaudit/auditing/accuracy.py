@@ -68,15 +68,15 @@ def exact_answer(mechanism: Mechanism, data: Any, parameters: Mapping[str, Any])
 
 
 def _as_answer(source: str, answer: Any) -> ExactAnswer:
-    output = from_list([taken(_plain(answer))])
+    output = from_list([taken(_plain_answer(answer))])
     amounts = re.search(r"\b(float|int)", re.sub(r"'[^']*'", "", output.forms[0])) is not None
     return ExactAnswer(source, output, amounts and not isinstance(answer, Choice))
 
 
-def _plain(answer: Any) -> Any:
+def _plain_answer(answer: Any) -> Any:
     if isinstance(answer, Choice):
         return int(answer)
-    return type(answer)(map(_plain, answer)) if type(answer) in (list, tuple) else answer
+    return type(answer)(map(_plain_answer, answer)) if type(answer) in (list, tuple) else answer
 
 
 def accuracy(question: Question, sampled: Outputs | None, total: int) -> Accuracy | None:

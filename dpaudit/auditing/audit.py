@@ -304,11 +304,11 @@ def two_looks(
     first = first_look(rule, deciding, question.claim)
     second = None
     if first is not None and not first.sure and rule.twice:
-        second = _again(question, attempts[first.attempt], first, width)
+        second = _second_look(question, attempts[first.attempt], first, width)
     return TwoLooks(rule, first, second)
 
 
-def _again(
+def _second_look(
     question: Question,
     attempt: Attempt,
     first: FirstLook,

@@ -77,11 +77,11 @@ def plan_guesses(canaries: int, notion: Claim, error: float) -> list[PlannedGues
     own = (1 - STAIRCASE) / len(always)
     return [
         PlannedGuesses("both ends", *split_guesses(most), steps, STAIRCASE),
-        *(PlannedGuesses(_told(high, low), high, low, None, own) for high, low in always),
+        *(PlannedGuesses(_guesses_text(high, low), high, low, None, own) for high, low in always),
     ]
 
 
-def _told(high: int, low: int) -> str:
+def _guesses_text(high: int, low: int) -> str:
     return f"{high} highest in, {low} lowest out" if low else f"{high} highest in"
 
 

@@ -166,7 +166,7 @@ def hanging_together(order: RunOrder) -> str | None:
     for lag, table in zip(LAGS, order.pairs, strict=True):
         differs_at = _alike(table, limit)
         if differs_at is not None:
-            return f"agree {'more' if differs_at < 0 else 'less'} often than independent runs {_apart(lag)}"
+            return f"agree {'more' if differs_at < 0 else 'less'} often than independent runs {_lag_text(lag)}"
     fars = _repeating(order.far, apart=True)
     begins = _log_hypergeometric(order.near, fars)  # a tail is at least as large as its first summand
     for size, near, far, begin in zip(WINDOWS, order.near, fars, begins, strict=True):
@@ -279,7 +279,7 @@ def _strays(pairs: int, ones: int, discordant: int, limit: float) -> bool:
     return discordant_tail(pairs, ones, discordant, few=discordant < mean) <= limit
 
 
-def _apart(lag: int) -> str:
+def _lag_text(lag: int) -> str:
     return "from one call to the next" if lag == 1 else f"at a distance of {lag} calls"
 
 

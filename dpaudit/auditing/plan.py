@@ -140,7 +140,7 @@ def plan(
     name = public_name(question.mechanism)
     if question.claim is None:
         raise UsageError(f"{name} makes no claim that could be violated; give one, such as claim='epsilon=1'")
-    value = _value(detect, question.claim)
+    value = _wanted_loss(detect, question.claim)
     count = len(question.pairs)
     short = whole("runs", runs, least=LEAST_RUNS * count) // count
     try:
@@ -168,7 +168,7 @@ def plan(
     )
 
 
-def _value(detect: float | str | Claim, claim: Claim) -> float:
+def _wanted_loss(detect: float | str | Claim, claim: Claim) -> float:
     """Return the loss to be found, in the unit of the claim's parameter."""
     if isinstance(detect, int | float) and not isinstance(detect, bool):
         value = float(detect)

@@ -373,7 +373,7 @@ def _pair_record(pair: tuple[Any, Any], origin: str, *, show: bool, keep: bool) 
     """The record of a pair. Data given by a user may be personal, so only their digest is recorded unless asked
     otherwise.
     """
-    shown = [_shown(data) if show or keep else None for data in pair]
+    shown = [_data_text(data) if show or keep else None for data in pair]
     kept = [kept_text(data) if keep else None for data in pair]
     return PairRecord(digest(pair[0]), digest(pair[1]), origin, shown[0], shown[1], kept[0], kept[1])
 
@@ -382,11 +382,11 @@ def made_up(record: PairRecord, pair: tuple[Any, Any], relation: Relation) -> Pa
     """Return the record of a pair that a proof made of what is declared: nobody's data, which may be shown."""
     if any(hasattr(data, "columns") for data in pair):
         return msgspec.structs.replace(record, origin="made", change=change_in_words(pair, relation, valued=True))
-    shown0, shown1 = map(_shown, pair)
+    shown0, shown1 = map(_data_text, pair)
     return msgspec.structs.replace(record, origin="made", shown0=shown0, shown1=shown1)
 
 
-def _shown(data: Any) -> str:
+def _data_text(data: Any) -> str:
     text = repr(data)
     if len(text) <= _SHOWN_CHARACTERS:
         return text if _says_all(text, data) else f"{type(data).__name__}({text})"

@@ -92,18 +92,18 @@ def _column(text: str, name: str) -> list[float]:
     wide = next((number for number, row in rows if len(row) > 1), None)
     if wide is not None:
         raise UsageError(f"line {wide} of '{name}' has several columns; write the scores as one column")
-    if rows and _number(rows[0][1][0]) is None:
+    if rows and _float_or_none(rows[0][1][0]) is None:
         rows = rows[1:]  # the name of the column
     column = []
     for number, row in rows:
-        value = _number(row[0])
+        value = _float_or_none(row[0])
         if value is None:
             raise UsageError(f"line {number} of '{name}' is no number: {row[0].strip()[:40]!r}; a missing score is nan")
         column.append(value)
     return column
 
 
-def _number(text: str) -> float | None:
+def _float_or_none(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:

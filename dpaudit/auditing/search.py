@@ -135,7 +135,7 @@ def first_of(question: Question) -> Question:
     """Return the question about its first pair, if none was found because the runs cannot be trusted."""
     if question.pairs or question.space is None:
         return question
-    return question.about(_first(question, question.space).make())
+    return question.about(_first_pair(question, question.space).make())
 
 
 def with_search(evidence: Evidence, searched: SearchResult) -> Evidence:
@@ -234,7 +234,7 @@ def _with_lead(race: Race, ranked: list[RacedPair], lead: RacedPair, runs: int) 
     return sorted([*others, *([] if lead.silent else [lead])], key=lambda one: (-one.predicted, one.number))
 
 
-def _first(question: Question, space: SearchSpace) -> RacedPair:
+def _first_pair(question: Question, space: SearchSpace) -> RacedPair:
     """Return the pair that would be compared first."""
     return _pairs(question, space, _RUNS_A_CANDIDATE if space.made else least_of(space))[0][0]
 
@@ -259,7 +259,7 @@ def _own(question: Question, space: SearchSpace) -> Pair:
     """Return what to try first: the data themselves, or the first pair."""
     if space.source == "data":
         return space.data, space.data
-    return _first(question, space).make()
+    return _first_pair(question, space).make()
 
 
 def _probe(race: Race, space: SearchSpace, own: Pair) -> None:

@@ -104,7 +104,7 @@ def answer_of(query: Callable[[Any], Any], data: Any) -> QueryAnswer:
     blocks: Blocks = {}
     shapes: dict[tuple[str, ...], tuple[int, ...]] = {}
     try:
-        _read(given, (), blocks, shapes)
+        _into_blocks(given, (), blocks, shapes)
     except (_NoNumberError, RecursionError) as error:
         return QueryAnswer({}, {}, f"returns {error if isinstance(error, _NoNumberError) else 'something endless'}")
     return QueryAnswer(blocks, shapes)
@@ -127,7 +127,7 @@ def movement(answer0: QueryAnswer, answer1: QueryAnswer, norm: str) -> AnswerMov
         known = answer0.blocks.get(place), answer1.blocks.get(place)
         size = next(len(block) for block in known if block is not None)
         first, second = (np.zeros(size, dtype=object) if block is None else block for block in known)
-        apart, scale, trouble = _apart(first, second)
+        apart, scale, trouble = _distances(first, second)
         if trouble:
             return _infinite(norm, trouble)
         compared += len(apart) if size else 1
@@ -168,7 +168,9 @@ class _NoNumberError(Exception):
     """An answer that holds something other than numbers."""
 
 
-def _read(given: Any, place: tuple[str, ...], blocks: Blocks, shapes: dict[tuple[str, ...], tuple[int, ...]]) -> None:
+def _into_blocks(
+    given: Any, place: tuple[str, ...], blocks: Blocks, shapes: dict[tuple[str, ...], tuple[int, ...]]
+) -> None:
     """Put the numbers of an answer into ``blocks``, by position."""
     if hasattr(given, "to_dict") and hasattr(given, "index"):  # pandas: its labels are categories
         given = _labelled(given)
@@ -176,7 +178,7 @@ def _read(given: Any, place: tuple[str, ...], blocks: Blocks, shapes: dict[tuple
         given = given.to_numpy()
     if isinstance(given, Mapping):
         for key, value in given.items():
-            _read(value, (*place, f"{type(key).__name__} {key!r}"), blocks, shapes)
+            _into_blocks(value, (*place, f"{type(key).__name__} {key!r}"), blocks, shapes)
         return
     if isinstance(given, np.ndarray) and given.dtype.kind in "biuf" and given.dtype.itemsize <= 8:
         shapes[place], blocks[place] = given.shape, _block(given.ravel())
@@ -185,14 +187,14 @@ def _read(given: Any, place: tuple[str, ...], blocks: Blocks, shapes: dict[tuple
     if isinstance(listed, list | tuple):
         shapes[place] = given.shape if isinstance(given, np.ndarray) else (len(listed),)
         if all(_is_number(item) for item in listed):
-            blocks[place] = _block(np.array([_plain(item) for item in listed], dtype=object))
+            blocks[place] = _block(np.array([_exact_or_float(item) for item in listed], dtype=object))
             return
         for number, item in enumerate(listed):
-            _read(item, (*place, f"[{number}]"), blocks, shapes)
+            _into_blocks(item, (*place, f"[{number}]"), blocks, shapes)
         return
     if not _is_number(given):
         raise _NoNumberError("None" if given is None else f"a {type(given).__name__}")
-    shapes[place], blocks[place] = (), _block(np.array([_plain(given)], dtype=object))
+    shapes[place], blocks[place] = (), _block(np.array([_exact_or_float(given)], dtype=object))
 
 
 def _labelled(table: Any) -> Any:
@@ -206,7 +208,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, bool | int | float | Fraction | Decimal | np.bool_ | np.integer | np.floating)
 
 
-def _plain(value: Any) -> Any:
+def _exact_or_float(value: Any) -> Any:
     """A number as an int, a Fraction or a float: exact if its type is."""
     if isinstance(value, bool | np.bool_ | int | np.integer):
         return int(value)
@@ -225,7 +227,7 @@ def _block(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 # --- distances --------------------------------------------------------------------------------------------
 
 
-def _apart(
+def _distances(
     first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], str]:
     """Return how far numbers are apart, how large the inexact ones are, and what trouble there is.
@@ -348,15 +350,15 @@ class Sensitivity:
             first = self.troubles[0]
             text = f"{self.query} {first.what} ({first.candidate}): it moves without a bound"
             if self.finite is not None:
-                text += f", and by {_number(self.finite)} ({self.finite_candidate}) where it gives numbers"
+                text += f", and by {_number_text(self.finite)} ({self.finite_candidate}) where it gives numbers"
         else:
-            text = f"{self.query} moves by {_number(self.largest)} ({self.candidate})"
+            text = f"{self.query} moves by {_number_text(self.largest)} ({self.candidate})"
         if self.claimed is None:
             return f"{text}; no sensitivity is declared"
         allowed = self.claimed * self.relation.group
         if self.exceeded:
-            return f"{text}, and its declared sensitivity allows {_number(allowed)}"
-        return f"{text}, of {_number(allowed)} that its declared sensitivity allows; tried: {self.tried}"
+            return f"{text}, and its declared sensitivity allows {_number_text(allowed)}"
+        return f"{text}, of {_number_text(allowed)} that its declared sensitivity allows; tried: {self.tried}"
 
     def record(self) -> Moved:
         """Return the record for the evidence; it holds no data."""
@@ -674,5 +676,5 @@ def _exact(claimed: Any) -> Fraction:
     return exact
 
 
-def _number(value: float) -> str:
+def _number_text(value: float) -> str:
     return f"{value:.10g}"

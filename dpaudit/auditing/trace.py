@@ -215,7 +215,7 @@ class _Looked:
         pairs = [RacedPair(0, worst_pair.name, lambda: pair)]
         pairs += [RacedPair(number, each.name, each.pair) for number, each in enumerate(worst_pair.alike, start=1)]
         try:
-            best = _first(self.question, pairs, runs)
+            best = _most_telling(self.question, pairs, runs)
         except InvalidRunsError:  # measuring will say it
             return self
         if best is None or best.number == 0:
@@ -231,7 +231,7 @@ class _Looked:
         return chosen if chosen.traced[0].worst.word >= worst.word else self
 
 
-def _first(question: Question, pairs: Sequence[RacedPair], runs: int) -> RacedPair | None:
+def _most_telling(question: Question, pairs: Sequence[RacedPair], runs: int) -> RacedPair | None:
     """Return the pair on which search runs show most, or the first, where a few show that it breaks the claim.
 
     None where none is left, or there are too few runs.

@@ -150,7 +150,7 @@ def check_certificate(certificate: object) -> Checked:
         shown_bound, sentences = check_selection(given, movement, steps)
     if shown_bound != bound:
         raise ForgedError(f"the shifts show the bound {shown_bound}, not {bound}")
-    return Checked(bound, kind, mechanism, scope, (*_told(bound, mechanism, scope), *sentences, _UNTOLD))
+    return Checked(bound, kind, mechanism, scope, (*_about_answers(bound, mechanism, scope), *sentences, _UNTOLD))
 
 
 def _account(certificate: dict[str, Any]) -> Checked:
@@ -278,7 +278,7 @@ def _parameters(parameters: object) -> dict[str, str]:
     return dict(parameters)
 
 
-def _told(bound: Fraction, mechanism: dict[str, str], scope: dict[str, Any]) -> list[str]:
+def _about_answers(bound: Fraction, mechanism: dict[str, str], scope: dict[str, Any]) -> list[str]:
     length = "any number of" if scope["length"] == "any" else scope["length"]
     parameters = ", ".join(f"{name}={value}" for name, value in scope["parameters"].items()) or "none"
     moved = {

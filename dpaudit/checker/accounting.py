@@ -77,7 +77,7 @@ def check_account(given: dict[str, Any]) -> Account:
     digits = whole(given["digits"], "digits", 0, MOST_DIGITS)
     listed = items(given["events"], "events", MOST_EVENTS, 1)
     ends = items(given["ends"], "ends", 3)
-    with _numbers():
+    with _many_digits():
         field = Field(digits + _GUARDS[-1])
         steps = [step(event, f"event {number}", field, digits) for number, event in enumerate(listed)]
         relations = frozenset.intersection(*(one.relations for one in steps))
@@ -118,7 +118,7 @@ def _open(parameter: str, high: Number) -> bool:
 
 
 @contextmanager
-def _numbers() -> Iterator[None]:
+def _many_digits() -> Iterator[None]:
     """Let whole numbers of many digits become texts, which Python limits; refuse numbers beyond all ranges."""
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)
@@ -268,7 +268,7 @@ def _end(
     ]
     events = [_places(given, f"{where}: events") for given in items(member["events"], where, len(listed), len(listed))]
     cuts = [
-        tuple(_number(value, f"{where}: a cut") for value in items(pair, f"{where}: cuts", 2, 2))
+        tuple(_whole_of_text(value, f"{where}: a cut") for value in items(pair, f"{where}: cuts", 2, 2))
         for pair in items(member["cuts"], f"{where}: cuts", 100_000)
     ]
     for guard in _GUARDS:
@@ -286,7 +286,7 @@ def _end(
         raise ForgedError(f"{where}: the masses are not those of the digest")
     sums = Sums(factors, lattice)
     given = fields(member["sums"], {"place", "above", "infinite"}, f"{where}: sums")
-    above, infinite = (_number(given[name], f"{where}: sums") for name in ("above", "infinite"))
+    above, infinite = (_whole_of_text(given[name], f"{where}: sums") for name in ("above", "infinite"))
     if isinstance(claimed, float):
         whole(given["place"], f"{where}: the place of no finite loss", -1, -1)
         if above or infinite != sums.infinite:
@@ -356,7 +356,7 @@ def _places(value: object, where: str) -> list[int]:
     return places
 
 
-def _number(value: object, where: str) -> int:
+def _whole_of_text(value: object, where: str) -> int:
     """Return a whole number from its text."""
     if type(value) is not str or not _NUMBER.fullmatch(value):
         raise CertificateError(f"{where}: must be a whole number as a text of digits, not {shown(value)}")

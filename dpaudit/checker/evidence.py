@@ -73,7 +73,7 @@ def _written(value: Any) -> str:
     if isinstance(value, int) and abs(value) < _EXACT:
         return str(value)
     if isinstance(value, float):
-        return _number(value)
+        return _ecmascript(value)
     if isinstance(value, list | tuple):
         return f"[{','.join(map(_written, value))}]"
     if isinstance(value, dict) and all(isinstance(name, str) for name in value):
@@ -82,14 +82,14 @@ def _written(value: Any) -> str:
     raise ValueError(f"{value!r:.40} has no canonical JSON")
 
 
-def _number(value: float) -> str:
+def _ecmascript(value: float) -> str:
     """Write a number as ECMAScript does (ECMA-262, Number::toString): the shortest digits that give it back."""
     if not math.isfinite(value):
         raise ValueError(f"{value} is no JSON")
     if value == 0:
         return "0"
     if value < 0:
-        return "-" + _number(-value)
+        return "-" + _ecmascript(-value)
     mantissa, _, exponent = f"{value!r}".partition("e")
     whole, _, rest = mantissa.partition(".")
     digits = whole + rest
@@ -589,7 +589,7 @@ def _untied(record: Record, proved: Checked) -> str:
         return "the certificate is of another source than the target"
     if proved.mechanism["name"] not in (target["name"], target["name"].rpartition(":")[2]):
         return f"the certificate is of {proved.mechanism['name']:.80}, and the target is {target['name']:.80}"
-    if scope["parameters"] != {name: _text(value) for name, value in target["parameters"].items()}:
+    if scope["parameters"] != {name: _parameter_text(value) for name, value in target["parameters"].items()}:
         return "the certificate is for other parameters"
     relation = _RELATIONS.get(scope.get("movement") or scope.get("relation") or "replace")
     if scope.get("group", 1) != 1 or scope.get("person") is not None or relation != record["relation"]:
@@ -611,7 +611,7 @@ def _rounded(bound: Fraction | float) -> float:
     return float(Context(prec=10, rounding=ROUND_CEILING).divide(exact.numerator, exact.denominator))
 
 
-def _text(value: Any) -> str:
+def _parameter_text(value: Any) -> str:
     """Write a parameter as certificates do: a float as the fraction of its decimal."""
     if isinstance(value, float) and len(Decimal(repr(value)).normalize().as_tuple().digits) <= 15:
         return str(Fraction(repr(value)))

@@ -414,7 +414,7 @@ def check_selection(given: dict[str, Any], movement: Movement, steps: Steps) -> 
         ForgedError: if the fold is no selection, or a relation is not kept.
         CertificateError: if it is not in this format, or too large.
     """
-    fold = _read(given, movement, steps)
+    fold = _read_selection(given, movement, steps)
     ranges = movement.ranges
     cases = items(given["cases"], "cases", len(ranges), len(ranges))
     bound = max(_case(f"case {n}", entry, fold, ends, steps) for n, (ends, entry) in enumerate(zip(ranges, cases)))  # noqa: B905
@@ -427,7 +427,7 @@ def check_selection(given: dict[str, Any], movement: Movement, steps: Steps) -> 
     ]
 
 
-def _read(given: dict[str, Any], movement: Movement, steps: Steps) -> _Selection:
+def _read_selection(given: dict[str, Any], movement: Movement, steps: Steps) -> _Selection:
     """Return the fold; raise unless its output is the number of the last query that was marked."""
     states = items(given["states"], "states", MOST_SELECTION_STATES, 1)
     (begin,) = _leaves("init", given["init"], {}, steps, most=1)

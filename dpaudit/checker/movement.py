@@ -317,12 +317,12 @@ class Expression:
                 side = box[node.number]
                 values[place] = Value(here, there, gap) if own else Value(side, side, ZERO)
             else:
-                values[place] = _value(node, [values.get(i, _NOTHING) for i in node.of])
+                values[place] = _value_of_node(node, [values.get(i, _NOTHING) for i in node.of])
         self._known = box, sign, values
         return values
 
 
-def _value(node: Node, inner: list[Value]) -> Value:
+def _value_of_node(node: Node, inner: list[Value]) -> Value:
     kind = node.kind
     if kind == "const":
         return Value(node.value, node.value, ZERO)
@@ -348,7 +348,7 @@ def plain_range(nodes: list[Node], box: Sequence[Interval]) -> list[Interval]:
     ranges: list[Interval] = []
     for node in nodes:
         inner = [Value(ranges[i], ranges[i], ZERO) for i in node.of]
-        ranges.append(box[node.number] if node.kind == "var" else _value(node, inner).left)
+        ranges.append(box[node.number] if node.kind == "var" else _value_of_node(node, inner).left)
     return ranges
 
 
@@ -368,7 +368,7 @@ def check_defined(nodes: list[Node], within: Box, steps: Steps) -> None:
         node = next((each for each, own in zip(nodes, ranges, strict=True) if not _is_defined(each, own, ranges)), None)
         if node is None:
             continue
-        held = [f"number {j} is {_told(side)}" for j, side in enumerate(box) if node.depends >> j & 1]
+        held = [f"number {j} is {_side_text(side)}" for j, side in enumerate(box) if node.depends >> j & 1]
         fault = f"{_FAULTS.get(node.kind, 'too large a number')} where {' and '.join(held)}"
         side = max(range(len(box)), key=lambda j: box[j][1] - box[j][0])
         first, last = box[side]
@@ -386,7 +386,7 @@ _FAULTS = {
 }
 
 
-def _told(side: Interval) -> str:
+def _side_text(side: Interval) -> str:
     low, high = (float(f"{float(Fraction(end, ONE)):.6g}") for end in side)
     return f"{low:g}" if low == high else f"from {low:g} to {high:g}"
 

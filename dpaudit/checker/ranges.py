@@ -477,7 +477,9 @@ def _column(value: object, where: str) -> Column:
             raise CertificateError(f"{where}: its values are of type {kind}, each of them once")
     if (low, high) != (None, None) and (listed is not None or _TYPES[kind] != "number"):
         raise CertificateError(f"{where}: numbers have ends or values, not both, and nothing else has ends")
-    if kind == "int64" and any(each is not None and each.denominator > 1 for each in (low, high, *_numbers(listed))):
+    if kind == "int64" and any(
+        each is not None and each.denominator > 1 for each in (low, high, *_fractions_in(listed))
+    ):
         raise CertificateError(f"{where}: its values and its ends are whole numbers")
     cells = None
     if given["cells"] is not None:
@@ -494,7 +496,7 @@ def _column(value: object, where: str) -> Column:
     return Column(name, _TYPES[kind], whole, kind == "match", cells, told)
 
 
-def _numbers(values: list[Any] | None) -> list[Fraction]:
+def _fractions_in(values: list[Any] | None) -> list[Fraction]:
     return [each for each in values or () if type(each) is Fraction]
 
 

@@ -280,7 +280,7 @@ class Release:
     values: tuple[Value, ...]
 
 
-def _read(given: dict[str, Any], steps: Steps) -> tuple[list[Column], list[Sample], list[Release]]:
+def _read_releases(given: dict[str, Any], steps: Steps) -> tuple[list[Column], list[Sample], list[Release]]:
     columns = read_columns(given["columns"])
     samples = [
         read_sample(fields(each, {"rate", "times"}, f"sample {number}"), f"sample {number}")
@@ -296,7 +296,7 @@ def _read(given: dict[str, Any], steps: Steps) -> tuple[list[Column], list[Sampl
 def accounted(given: dict[str, Any], relation: str) -> tuple[list[Accounted], list[Sample]]:
     """Return the releases of the only path with their prices, and the samples that they are made of."""
     steps = Steps()
-    columns, samples, releases = _read(given, steps)
+    columns, samples, releases = _read_releases(given, steps)
     (path,) = given["paths"]
     return _accounted([(releases[place], times) for place, times in Counter(path).items()], columns, relation, steps), (
         samples
@@ -345,7 +345,7 @@ def _parts(listed: Listed) -> list[Listed]:
 
 def check_releases(given: dict[str, Any], relation: str, group: int, steps: Steps) -> tuple[Fraction, list[str]]:
     """Return the bound that the releases show, and what was checked; raises where something fails."""
-    columns, samples, releases = _read(given, steps)
+    columns, samples, releases = _read_releases(given, steps)
     notion, delta = read_notion(given, group)
     paths = items(given["paths"], "paths", MOST_PATHS, 1)
     alone, most_kinds = len(paths) == 1, 0

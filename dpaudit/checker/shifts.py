@@ -267,8 +267,8 @@ def dearest_by_parts(region: Region, value: object, length: int, movement: Movem
         raise ForgedError(f"{region.name}: parts with integer noise share no sum of {movement.group}")
     given = items(value, f"{region.name}: the parts", MOST_PARTS, 1)
     given = [fields(each, {"queries", "draws", "shifts"}, f"{region.name}: a part") for each in given]
-    queries = [_numbers(each["queries"], length, f"{region.name}: the queries of a part") for each in given]
-    draws = [_numbers(each["draws"], len(region.draws), f"{region.name}: the draws of a part") for each in given]
+    queries = [_wholes(each["queries"], length, f"{region.name}: the queries of a part") for each in given]
+    draws = [_wholes(each["draws"], len(region.draws), f"{region.name}: the draws of a part") for each in given]
     if sorted(number for own in queries for number in own) != list(range(length)):
         raise ForgedError(f"{region.name}: every query belongs to one part")
     if any(len(set(own)) < len(own) for own in draws):
@@ -289,7 +289,7 @@ def dearest_by_parts(region: Region, value: object, length: int, movement: Movem
     return max(sums)
 
 
-def _numbers(value: object, count: int, where: str) -> list[int]:
+def _wholes(value: object, count: int, where: str) -> list[int]:
     return [whole(number, where, 0, count - 1) for number in items(value, where, count)]
 
 
@@ -506,7 +506,7 @@ def check_values(value: object, length: int, movement: Movement, steps: Steps) -
     total = {f"q{number}": Fraction(0) for number in range(length)}
     for number, entry in enumerate(given):
         fields(entry, {"nodes", "slopes" if sloped else "pairs"}, f"value {number}")
-        read_value = _read(f"value {number}", entry["nodes"], length, steps)
+        read_value = _read_value(f"value {number}", entry["nodes"], length, steps)
         integer = integer and read_value.integer
         if sloped:
             for name, slope in _slopes(read_value, entry["slopes"], length, steps).items():
@@ -520,7 +520,7 @@ def check_values(value: object, length: int, movement: Movement, steps: Steps) -
     return len(given), Movement("all", 1, integer)
 
 
-def _read(name: str, value: object, length: int, steps: Steps) -> _Value:
+def _read_value(name: str, value: object, length: int, steps: Steps) -> _Value:
     tree = Tree(f"{name}: ", {"q": length}, steps, (set(), frozenset())).read(items(value, name, MOST_NODES, 1))
     if not 1 <= len(tree.leaves) <= MOST_LEAVES:
         raise CertificateError(f"{name}: {len(tree.leaves):,} leaves, between 1 and {MOST_LEAVES:,} are possible")

@@ -430,7 +430,7 @@ class Estimator:
         self._said = True
         if left < _LONG:
             return None
-        told = f"about {duration(left)} to go, for {total - done:,} runs at {_each(each)} each"
+        told = f"about {duration(left)} to go, for {total - done:,} runs at {_seconds_text(each)} each"
         return told if left < _VERY_LONG else f"{told}; --time-budget 60 looks with as many as fit into a minute"
 
 
@@ -447,7 +447,7 @@ def _digits(value: float) -> str:
     return f"{value:.2g}" if value < 10 else f"{value:.0f}"
 
 
-def _each(seconds: float) -> str:
+def _seconds_text(seconds: float) -> str:
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"

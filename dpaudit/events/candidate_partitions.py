@@ -439,7 +439,7 @@ def _fitted(item: FormRuns, family: _Family) -> tuple[Score, ScoreLine]:
 def _cross_fitted_tails(item: FormRuns, family: _Family) -> FittedPartition:
     score, line = _fitted(item, family)
     cut = _cut(item.form, score, line, spread_points(line.pooled, _TAIL_POINTS))
-    return _whole(family.name, [item], [cut], ordered=True)
+    return _whole_partition(family.name, [item], [cut], ordered=True)
 
 
 def _fitted_if(item: FormRuns, family: _Family, fitted: set[int]) -> _Cut:
@@ -489,13 +489,13 @@ def _categories(item: FormRuns) -> _Cut:
 
 
 def _ranked(family: str, forms: list[FormRuns], cut: Callable[[FormRuns], _Cut]) -> FittedPartition:
-    return _whole(family, forms, [cut(item) for item in forms], ordered=False)
+    return _whole_partition(family, forms, [cut(item) for item in forms], ordered=False)
 
 
 def _ordered(family: str, item: FormRuns, score: Score) -> FittedPartition:
     line = item.along(score)
     cut = _cut(item.form, score, line, spread_points(line.pooled, _TAIL_POINTS))
-    return _whole(family, [item], [cut], ordered=True)
+    return _whole_partition(family, [item], [cut], ordered=True)
 
 
 def _led(item: FormRuns, lead: predict.Lead) -> Iterator[FittedPartition]:
@@ -503,12 +503,12 @@ def _led(item: FormRuns, lead: predict.Lead) -> Iterator[FittedPartition]:
     for score, is_box in lead.scores(np.concatenate(item.rows)):
         if is_box:
             line = ScoreLine.of(*(score_of(score, side) for side in item.rows))
-            yield _whole(predict.LED, [item], [_cut(item.form, score, line, (0.5,))], ordered=False)
+            yield _whole_partition(predict.LED, [item], [_cut(item.form, score, line, (0.5,))], ordered=False)
         else:
             yield _ordered(predict.LED, item, score)
 
 
-def _whole(family: str, forms: list[FormRuns], cuts: list[_Cut], *, ordered: bool) -> FittedPartition:
+def _whole_partition(family: str, forms: list[FormRuns], cuts: list[_Cut], *, ordered: bool) -> FittedPartition:
     """Combine the cells of all forms; the last cell holds the runs of every other form."""
     halves: list[list[Integers]] = [[], []]
     for side in (0, 1):

@@ -126,7 +126,7 @@ def row_keys(numbers: Floats) -> Integers:
 def _row_index(score: Rows, numbers: Floats) -> Floats:
     if len(score.rows) <= _FEW_ROWS:
         indices = np.full(len(numbers), -1.0)
-        for row, equal in _listed(score, numbers).items():
+        for row, equal in _runs_of_rows(score, numbers).items():
             np.putmask(indices, equal, row)
         return indices
     keys, rows, order = _row_table(score)
@@ -134,7 +134,7 @@ def _row_index(score: Rows, numbers: Floats) -> Floats:
     return np.where((rows[where] == numbers).all(axis=1), order[where], -1).astype(np.float64)
 
 
-def _listed(score: Rows, numbers: Floats) -> dict[int, Any]:
+def _runs_of_rows(score: Rows, numbers: Floats) -> dict[int, Any]:
     """Return which runs are each of a few listed rows, by the place of the row in the list."""
     runs_of = {}
     for row in dict.fromkeys(score.rows):
@@ -234,7 +234,7 @@ def _count_rule(rule: Rule, numbers: Floats) -> Integers:
     if len(numbers) > 1 and not numbers.strides[0]:  # one row for all runs
         return _count_rule(rule, numbers[:1]) * len(numbers)
     if isinstance(rule.score, Rows) and len(rule.score.rows) <= _FEW_ROWS:
-        listed = {row: int(np.count_nonzero(equal)) for row, equal in _listed(rule.score, numbers).items()}
+        listed = {row: int(np.count_nonzero(equal)) for row, equal in _runs_of_rows(rule.score, numbers).items()}
         listed[-1] = len(numbers) - sum(listed.values())
         cells_of = np.searchsorted(np.asarray(rule.edges), list(listed), side="right")
         return np.bincount(cells_of, list(listed.values()), minlength=cells).astype(np.int64)

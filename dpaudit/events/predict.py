@@ -70,7 +70,7 @@ def predicted_bound(
             along_p, along_q = slope_p * noise_p, slope_q * noise_q
             length = np.maximum(np.hypot(along_p, along_q), 1e-300)
             low, high = low * np.exp(-noise_p * along_p / length), high * np.exp(noise_q * along_q / length)
-        value = _shown(claim, low, np.minimum(high, 1.0))
+        value = _signed_loss(claim, low, np.minimum(high, 1.0))
         shown[able] = _given_sides(value, p + q, ahead_p) if two_sided and claim.pure else value
     return shown
 
@@ -89,7 +89,7 @@ def _given_sides(value: Floats, guessing: Floats, runs: float | Floats) -> Float
     return np.where(inside >= 0, np.where(apart > 0, left, value), np.minimum(value, 0.0) - np.sqrt(apart) + t)
 
 
-def _shown(claim: Claim, p: Floats, q: Floats) -> Floats:
+def _signed_loss(claim: Claim, p: Floats, q: Floats) -> Floats:
     """The loss; if nothing would be shown, a negative number that says how far from it."""
     ratio = np.log(np.maximum(p - claim.delta, 1e-300)) - np.log(q)
     value = ratio if claim.is_point else np.where((loss := _least(claim, p, q)) > 0, loss, np.minimum(ratio, 0.0))

@@ -203,7 +203,7 @@ def _describe_rule(rule: Rule, label: int) -> list[str]:
     if isinstance(rule.score, Box):
         return [f"{rule.form} {_box(rule.score, inside=cell > 0)}" for cell in (0, 1) if rule.labels[cell] == label]
     if isinstance(rule.score, Values):
-        return [f"{rule.form} {_listed(rule, cell)}" for cell, own in enumerate(rule.labels) if own == label]
+        return [f"{rule.form} {_values_in_cell(rule, cell)}" for cell, own in enumerate(rule.labels) if own == label]
     what = ""
     if isinstance(rule.score, Linear | Trees):
         what = "with a fitted score "
@@ -222,7 +222,7 @@ def _describe_rule(rule: Rule, label: int) -> list[str]:
     return [kind + what + text for text in _intervals(rule, label)]
 
 
-def _listed(rule: Rule, cell: int) -> str:
+def _values_in_cell(rule: Rule, cell: int) -> str:
     """Say which values the runs of a cell hold, the first listed of which decides."""
     values = rule.score.values if isinstance(rule.score, Values) else ()
     first = math.ceil(rule.edges[cell - 1]) if cell else -1

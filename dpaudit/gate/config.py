@@ -84,7 +84,7 @@ def find(start: Path) -> Path:
     """Return the nearest ``pyproject.toml`` with a table ``[tool.dpaudit]``, from ``start`` upwards."""
     for folder in (start, *start.parents):
         file = folder / FILE
-        if file.is_file() and _table(_parsed(_text(file), file)) is not None:
+        if file.is_file() and _table(_parsed(_read_configuration(file), file)) is not None:
             return file
     raise UsageError(
         f"no {FILE} here or above has a table [tool.dpaudit]; dpaudit init writes one with an example. Or name a "
@@ -95,7 +95,7 @@ def find(start: Path) -> Path:
 def read(path: Path) -> Configuration:
     """Return the configuration in a file."""
     path = path.absolute()
-    text = _text(path)
+    text = _read_configuration(path)
     document = _parsed(text, path)
     table = _table(document)
     place: tuple[Key, ...] = _PLACE
@@ -106,7 +106,7 @@ def read(path: Path) -> Configuration:
     return _Reader(path, text, place).configuration(table)
 
 
-def _text(path: Path) -> str:
+def _read_configuration(path: Path) -> str:
     return read_text(path, "the configuration")
 
 
@@ -343,7 +343,9 @@ class _Reader:
         return named
 
     def converted(self, raw: dict[str, Any], kind: type[Settings], at: tuple[Key, ...]) -> Settings:
-        values = {key: _whole(value) if key in _WHOLE else value for key, value in raw.items()}  # 2e5 is allowed, too
+        values = {
+            key: _as_whole(value) if key in _WHOLE else value for key, value in raw.items()
+        }  # 2e5 is allowed, too
         for key, value in values.items():
             if isinstance(value, float) and not math.isfinite(value):
                 self.refuse((*at, key), f"{key} is a finite number, not {value}")
@@ -406,7 +408,7 @@ def _description(known: dict[str, Any]) -> str:
     return str(next((part["description"] for part in (known, *known.get("anyOf", ())) if "description" in part), ""))
 
 
-def _whole(value: Any) -> Any:
+def _as_whole(value: Any) -> Any:
     """Return a whole number written like 2e5 as an int, and anything else unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 

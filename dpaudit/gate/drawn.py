@@ -136,12 +136,12 @@ def _suite(target: Shown) -> TestSuite:
     said = "\n".join(target.said)
     kind = _RESULTS.get(item.outcome)
     if kind is None:
-        case.system_out = _text(said)
+        case.system_out = _xml_text(said)
     else:
         first = item.sentence if item.accepted is None else item.notes[0]
         story = () if item.evidence is None else trace_story(item.evidence)  # of a message alone many see no more
         element = kind(_line(" ".join([first, *story])), str(item.rule))
-        element.text = _text(f"{said}\n{MEANINGS[item.rule].next}")
+        element.text = _xml_text(f"{said}\n{MEANINGS[item.rule].next}")
         case.result = element
     suite.add_testcase(case)
     return suite
@@ -170,13 +170,13 @@ def _properties(target: Shown) -> dict[str, str]:
     return properties
 
 
-def _text(text: str) -> str:
+def _xml_text(text: str) -> str:
     return visible(text).translate(_NO_XML)
 
 
 def _line(text: str) -> str:
     """Return the text of an attribute, in which XML does not preserve line breaks."""
-    return _text(" ".join(text.split()))
+    return _xml_text(" ".join(text.split()))
 
 
 def _seconds(seconds: float) -> float:
@@ -354,11 +354,11 @@ def _rule(rule: OutcomeRule) -> dict[str, Any]:
 
 def _finding(target: Shown, elsewhere: Location | None, folder: str) -> dict[str, Any]:
     item, evidence = target.item, target.item.evidence
-    properties = {"target": _shown(item.target), "outcome": str(item.outcome), "cached": item.cached}
+    properties = {"target": _visible(item.target), "outcome": str(item.outcome), "cached": item.cached}
     if evidence is not None:
         properties |= {
             "verdict": target.verdict,
-            "claim": _shown(target.claim),
+            "claim": _visible(target.claim),
             "bounds": target.bounds,
             "evidence": evidence.id,
         }
@@ -406,7 +406,7 @@ def _location(target: TargetResult, elsewhere: Location | None, folder: str) -> 
     """Return the line at fault if a trace names it, else the mechanism's, else that of its configuration."""
     location: dict[str, Any] = {
         "logicalLocations": [
-            {"name": _shown(target.name), "fullyQualifiedName": _shown(target.target), "kind": "function"}
+            {"name": _visible(target.name), "fullyQualifiedName": _visible(target.target), "kind": "function"}
         ]
     }
     place = at_fault(target) or target.location or elsewhere
@@ -423,13 +423,13 @@ def _place(place: Location, folder: str) -> dict[str, Any]:
     }
 
 
-def _shown(text: str) -> str:
+def _visible(text: str) -> str:
     return visible(text, one_line=True)
 
 
 def _message(text: str) -> str:
     """Return plain text without placeholders (section 3.11.5) or embedded links (3.11.6)."""
-    text = re.sub(r"[{}]", lambda brace: 2 * brace[0], _shown(text))
+    text = re.sub(r"[{}]", lambda brace: 2 * brace[0], _visible(text))
     return re.sub(r"[\[\]]", lambda bracket: "\\" + bracket[0], text) if "](" in text else text
 
 

@@ -357,7 +357,7 @@ def _measured(evidence: Evidence) -> BaselineEvent | None:
         return None
     bound, as_json = max(measured, key=lambda pair: pair[0].value)
     pair = evidence.pairs[bound.pair or 0]
-    method, weight = _plain(bound)
+    method, weight = _interval_method(bound)
     return BaselineEvent(
         pair=(pair.digest0, pair.digest1),
         method=method,
@@ -375,7 +375,7 @@ def _comparable(bound: Bound) -> bool:
     return counted and (methods.method_of(bound.method).interval or isinstance(bound.weight, tuple))
 
 
-def _plain(bound: Bound) -> tuple[str, float | None]:
+def _interval_method(bound: Bound) -> tuple[str, float | None]:
     """Return method and weight of the interval: those of the bound, or of an event with two sides for many degrees."""
     if isinstance(bound.weight, tuple):
         return methods.BOTH_SIDES, _EVEN
@@ -437,7 +437,7 @@ def changes(entry: BaselineEntry, evidence: Evidence) -> tuple[str, ...]:
     for what, old, new in (
         ("claim", entry.claim, now.claim),
         ("relation", entry.relation, now.relation),
-        ("parameters", _listed(entry.parameters), _listed(now.parameters)),
+        ("parameters", _parameters_text(entry.parameters), _parameters_text(now.parameters)),
         ("list of releases", entry.releases, now.releases),
     ):
         if old != new:
@@ -448,7 +448,7 @@ def changes(entry: BaselineEntry, evidence: Evidence) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _listed(parameters: Mapping[str, Any]) -> str:
+def _parameters_text(parameters: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in sorted(parameters.items()))
 
 

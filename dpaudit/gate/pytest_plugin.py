@@ -48,7 +48,7 @@ _WIDTH, _LABEL = 100, 12
 _EXPECTED, _POLICIES, _REQUIRED = ("not violated", "violated"), ("fail", "pass"), ("audited", "proved")
 
 
-def _whole(text: str) -> int:
+def _read_count(text: str) -> int:
     """Read a whole number, also as 1e6 or 1_000_000."""
     try:
         number = float(text)
@@ -96,8 +96,8 @@ def _policy(text: str) -> str:
 
 
 _SETTINGS: dict[str, tuple[Callable[[str], Any], Any, str]] = {
-    "runs": (_whole, 100_000, "executions of each audit in all"),
-    "seed": (_whole, None, "the root of every random draw; by default a fresh one, which a failure states"),
+    "runs": (_read_count, 100_000, "executions of each audit in all"),
+    "seed": (_read_count, None, "the root of every random draw; by default a fresh one, which a failure states"),
     "confidence": (_confidence, 0.95, "confidence of each audit's bounds"),
     "false_alarm": (_false_alarm, 1e-3, "chance that a mechanism that keeps its claim is called VIOLATED"),
     "inconclusive": (_policy, "fail", "what becomes of a test whose runs could not have shown a violation: fail, pass"),
@@ -234,9 +234,11 @@ class Auditor:
         self.evidence = evidence
         self._item.user_properties.append(("dpaudit", evidence.id))
         shown = view(evidence)
-        told = [(_BESIDE, f"{evidence.target.name}: {_plain(line)}") for line in shown.pressing_lines]
+        told = [(_BESIDE, f"{evidence.target.name}: {_on_one_line(line)}") for line in shown.pressing_lines]
         told += [
-            (_UNCONFIRMED, f"seed {evidence.seed}: {_plain(row.line)}") for row in shown.stated if row.key == "doubt"
+            (_UNCONFIRMED, f"seed {evidence.seed}: {_on_one_line(row.line)}")
+            for row in shown.stated
+            if row.key == "doubt"
         ]
         if evidence.proof is not None and evidence.proof.given and str(evidence.verdict) == "proved":
             told.append((_BESIDE, f"{evidence.target.name}: {shown.headline.word}"))
@@ -410,15 +412,15 @@ def _message(shown: View, expect: str, named: bool, more: Sequence[tuple[str, st
         sentences.append("More runs do not answer a finding: look at its line, or claim what it costs.")
     elif str(shown.evidence.verdict) == "inconclusive" and expect != "violated" and not required:
         sentences.append("Give the test more runs, or inconclusive='pass' to let it pass as it is.")
-    lines = [line for text in sentences for line in textwrap.wrap(_plain(text), _WIDTH)]
+    lines = [line for text in sentences for line in textwrap.wrap(_on_one_line(text), _WIDTH)]
     unnamed = () if named else ("reproduce", "note")
     rows = [
         (row.label, row.line) for row in shown.select(Importance.BRIEF, "decided", "pair") if row.key not in unnamed
     ]
-    return "\n".join([*lines, *(f"  {label:<{_LABEL}}{_plain(text)}" for label, text in [*rows, *more])])
+    return "\n".join([*lines, *(f"  {label:<{_LABEL}}{_on_one_line(text)}" for label, text in [*rows, *more])])
 
 
-def _plain(text: str) -> str:
+def _on_one_line(text: str) -> str:
     from dpaudit.report.text.phrases import one_line
 
     return one_line(text)

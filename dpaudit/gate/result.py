@@ -334,13 +334,13 @@ def summary(result: GateResult, *, terminal: bool = False, width: int | None = N
     """Return the result of a gate as text that ends in a line break; ``pages`` is the folder of its pages."""
     columns = width or (shutil.get_terminal_size((_WIDTH, 24)).columns if terminal else _WIDTH)
     targets = [shown(item) for item in result.results]
-    rows = _drawn(targets, columns) if terminal else _plain(targets)
+    rows = _drawn(targets, columns) if terminal else _aligned(targets)
     parts = [rows, *(_details(target, columns, pages) for target in targets if target.is_told)]
     last = f"dpaudit gate: {headline(result, targets)}. {scope(result)}\n".replace(NBSP, " ")
     return "".join(parts) + ("\n" if len(parts) > 1 else "") + last
 
 
-def _plain(targets: Sequence[Shown]) -> str:
+def _aligned(targets: Sequence[Shown]) -> str:
     longest = max((len(_name(target)) for target in targets), default=0)
     return "".join(
         f"{str(target.item.outcome).upper():<12}  {_name(target):<{longest}}  {_facts(target)}\n" for target in targets

@@ -492,7 +492,7 @@ _LOOKS = 32  # runs of each of them, for that choice
 
 def known_again(question: Question, digests: tuple[str, str]) -> Question | None:
     """Return the question about the first pair with these digests; None if the data have no such neighbours."""
-    pairs = (one.pair() for one in _first(question))
+    pairs = (one.pair() for one in _first_pairs(question))
     return next((question.about(pair) for pair in pairs if (digest(pair[0]), digest(pair[1])) == digests), None)
 
 
@@ -507,7 +507,7 @@ def measured(question: Question, runs: int, options: dict[str, Any]) -> Evidence
     from dpaudit.tracing.runs import Target
     from dpaudit.tracing.search import worst_pair
 
-    first = list(_first(question))
+    first = list(_first_pairs(question))
     target = Target(question.mechanism, question.parameters)
     seed = question.seed % 2**31
     worst = worst_pair(target, [one.make for one in first], question.claim, seed=seed, most=_LOOKS * len(first))
@@ -516,7 +516,7 @@ def measured(question: Question, runs: int, options: dict[str, Any]) -> Evidence
     return audited(AuditRequest(question.mechanism, **{**options, **own, "relation": question.relation}))
 
 
-def _first(question: Question) -> Iterator[LazyPair]:
+def _first_pairs(question: Question) -> Iterator[LazyPair]:
     space = question.space
     assert space is not None
     yield from candidates(

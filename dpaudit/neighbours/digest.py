@@ -133,7 +133,7 @@ KINDS = "numbers, texts, dates, lists, tuples, dicts, sets, NumPy arrays and dat
 def kept_text(data: Any) -> str:
     """Return a dataset as JSON text."""
     try:
-        text = json.dumps(_plain(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text = json.dumps(_as_json(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         again = digest(read_kept(text)) == digest(data)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"this dataset cannot be kept in evidence ({error}); {_INSTEAD}") from None
@@ -148,12 +148,12 @@ _INSTEAD = f"kept are {KINDS}; leave out keep_data (--keep-data) to keep digests
 def read_kept(text: str) -> Any:
     """Return the dataset that `kept_text` wrote; raises `UsageError` for any other text."""
     try:
-        return _read(json.loads(text))
+        return _from_json(json.loads(text))
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise UsageError(f"the data that the evidence keeps cannot be read: {error}") from None
 
 
-def _plain(data: Any) -> Any:
+def _as_json(data: Any) -> Any:
     if isinstance(data, np.generic):
         data = data.item()
     kind = type(data)
@@ -162,45 +162,45 @@ def _plain(data: Any) -> Any:
     if kind is float:
         return data if math.isfinite(data) else {"$float": repr(data)}
     if kind is list:
-        return [_plain(item) for item in data]
+        return [_as_json(item) for item in data]
     if kind is dict:
         if all(type(key) is str and not key.startswith("$") for key in data):
-            return {key: _plain(value) for key, value in data.items()}
-        return {"$dict": [[_plain(key), _plain(value)] for key, value in data.items()]}
+            return {key: _as_json(value) for key, value in data.items()}
+        return {"$dict": [[_as_json(key), _as_json(value)] for key, value in data.items()]}
     if kind in (tuple, set, frozenset):
-        members = [_plain(item) for item in data]
+        members = [_as_json(item) for item in data]
         return {f"${kind.__name__}": members if kind is tuple else sorted(members, key=json.dumps)}
     if kind is np.ndarray:
         values = [str(item) for item in data.ravel()] if data.dtype.kind in "Mm" else data.ravel().tolist()
-        return {"$array": [str(data.dtype), list(data.shape), _plain(values)]}
+        return {"$array": [str(data.dtype), list(data.shape), _as_json(values)]}
     if kind.__name__ == "Timestamp" and kind.__module__.partition(".")[0] == "pandas":
         return {"$timestamp": [data.isoformat(), data.unit]}
     if kind in (datetime.date, datetime.datetime):
         return {f"${kind.__name__}": data.isoformat()}
     if hasattr(data, "to_dict") and hasattr(data, "columns"):
-        columns = [[_plain(name), _plain(np.asarray(data[name]))] for name in data.columns]
-        return {"$frame": [_plain(np.asarray(data.index)), columns]}
+        columns = [[_as_json(name), _as_json(np.asarray(data[name]))] for name in data.columns]
+        return {"$frame": [_as_json(np.asarray(data.index)), columns]}
     raise TypeError(f"it holds a {kind.__name__}")
 
 
-def _read(value: Any) -> Any:
+def _from_json(value: Any) -> Any:
     if isinstance(value, list):
-        return [_read(item) for item in value]
+        return [_from_json(item) for item in value]
     if not isinstance(value, dict):
         return value
     marks = [name for name in value if name.startswith("$")]
     if not marks:
-        return {name: _read(item) for name, item in value.items()}
+        return {name: _from_json(item) for name, item in value.items()}
     ((mark, inner),) = value.items()
     if mark == "$float":
         return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[inner]
     if mark == "$dict":
-        return {_read(key): _read(item) for key, item in inner}
+        return {_from_json(key): _from_json(item) for key, item in inner}
     if mark in _MADE:
-        return _MADE[mark](_read(inner))
+        return _MADE[mark](_from_json(inner))
     if mark == "$array":
         kind, shape, values = inner
-        return np.array(_read(values), dtype=np.dtype(kind)).reshape(shape)
+        return np.array(_from_json(values), dtype=np.dtype(kind)).reshape(shape)
     if mark == "$timestamp":
         import pandas
 
@@ -210,8 +210,8 @@ def _read(value: Any) -> Any:
         import pandas
 
         index, columns = inner
-        read = {_read(name): _read(column) for name, column in columns}
-        return pandas.DataFrame(read, index=pandas.Index(_read(index)))
+        read = {_from_json(name): _from_json(column) for name, column in columns}
+        return pandas.DataFrame(read, index=pandas.Index(_from_json(index)))
     raise ValueError(f"nothing is written as {mark}")
 
 
@@ -303,7 +303,10 @@ def difference(data0: Any, data1: Any) -> Difference | None:
     data0, data1 = _as_with_gaps(data0, data1), _as_with_gaps(data1, data0)
     start, end = _alike(data0, data1, min(sizes))
     inner0, inner1 = _cut(data0, start, sizes[0] - end), _cut(data1, start, sizes[1] - end)
-    digests0, digests1 = list(map(record_digest, _listed(inner0))), list(map(record_digest, _listed(inner1)))
+    digests0, digests1 = (
+        list(map(record_digest, _members_or_none(inner0))),
+        list(map(record_digest, _members_or_none(inner1))),
+    )
     gone, come, both = _matched(digests0, digests1)
     before, after = np.arange(start), np.arange(end)
     common = [
@@ -360,7 +363,7 @@ def _has_records(data: Any) -> bool:
     return _sliceable(data) or isinstance(data, Mapping) or listed(data) is not None
 
 
-def _listed(data: Any) -> Sequence[Any]:
+def _members_or_none(data: Any) -> Sequence[Any]:
     members = listed(data)
     return () if members is None else members
 

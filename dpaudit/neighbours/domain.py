@@ -212,10 +212,10 @@ def pattern_of(domain: Any) -> Any:
     if domain is None:
         raise UsageError("nothing says what a record looks like; give a domain: {'age': (0, 120)}, or (0, 1)")
     if not by_columns(domain):
-        return _first(allowed_of(domain))
+        return _a_value(allowed_of(domain))
     if not domain:
         raise UsageError("the domain names no column; give one: {'age': (0, 120)}")
-    return {name: _first(allowed_of(given, f"the domain of {str(name)!r}")) for name, given in domain.items()}
+    return {name: _a_value(allowed_of(given, f"the domain of {str(name)!r}")) for name, given in domain.items()}
 
 
 def may_miss(given: Any) -> bool:
@@ -229,7 +229,7 @@ def blank(domain: Any) -> Dataset:
     return dataset_of([], pattern=pattern_of(domain))
 
 
-def _first(allowed: Allowed) -> Any:
+def _a_value(allowed: Allowed) -> Any:
     """A value whose type suits all of them."""
     known = (allowed.low, allowed.high) if isinstance(allowed, Range) else allowed.values
     known = tuple(value for value in known if value is not None)

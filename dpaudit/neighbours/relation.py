@@ -314,7 +314,7 @@ def change_in_words(pair: tuple[Any, Any], relation: Relation, *, valued: bool) 
     gone, come = (
         [_record(pair[side], place) for place in places[:_MOST]] for side, places in enumerate((apart.gone, apart.come))
     )
-    left, joined = _told(unit, len(apart.gone), gone, valued), _told(unit, len(apart.come), come, valued)
+    left, joined = _who_differs(unit, len(apart.gone), gone, valued), _who_differs(unit, len(apart.come), come, valued)
     if not apart.gone and not apart.come:
         return f"the same {what} in another order"
     size = f" of {apart.sizes[0]:,} records" if what == "table" else ""
@@ -333,7 +333,7 @@ def change_in_words(pair: tuple[Any, Any], relation: Relation, *, valued: bool) 
     return f"{same}, and with {one} replaced by {other if valued else 'another' if single else 'others'}"
 
 
-def _told(unit: str, count: int, records: list[str], valued: bool) -> str:
+def _who_differs(unit: str, count: int, records: list[str], valued: bool) -> str:
     """Say who differs: a record, or a person with records."""
     many = f"{unit}{'s' if count != 1 else ''}" if unit == "record" else "person"
     number = f" with {count:,} records" if unit == "person" and count > 1 else ""
@@ -352,15 +352,15 @@ def _record(data: Any, place: int) -> str:
         return _fields(row)
     records = listed(data)
     record = None if records is None else records[place]
-    return _fields(record) if isinstance(record, Mapping) else _value(record)
+    return _fields(record) if isinstance(record, Mapping) else _value_text(record)
 
 
 def _fields(record: Mapping[Any, Any]) -> str:
-    text = ", ".join(f"{name}: {_value(value)}" for name, value in record.items())
+    text = ", ".join(f"{name}: {_value_text(value)}" for name, value in record.items())
     return "{" + (text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…") + "}"
 
 
-def _value(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)[:60]
     if value != value:
@@ -420,7 +420,7 @@ def _is_one_step(pair: tuple[Any, Any]) -> bool:
 
 
 def _of(data0: Any, data1: Any) -> Relation:
-    number0, number1 = _number(data0), _number(data1)
+    number0, number1 = _number_or_none(data0), _number_or_none(data1)
     if number0 is not None and number1 is not None:
         # a number is an answer, or a person's value: within 1, both readings make two numbers neighbours
         apart = abs(number0 - number1)
@@ -444,10 +444,12 @@ def _of(data0: Any, data1: Any) -> Relation:
     for relation in _ONE_STEP:
         if relation.accepts(data0, data1):
             return relation
-    raise UsageError(f"no relation is stated, and the pair is no single step: {_apart(data0, data1)}; {_FURTHER}")
+    raise UsageError(
+        f"no relation is stated, and the pair is no single step: {_difference_text(data0, data1)}; {_FURTHER}"
+    )
 
 
-def _number(value: Any) -> float | None:
+def _number_or_none(value: Any) -> float | None:
     """A plain number; None for anything else."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
@@ -459,7 +461,7 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def _apart(data0: Any, data1: Any) -> str:
+def _difference_text(data0: Any, data1: Any) -> str:
     apart = difference(data0, data1)
     if apart is None:
         return "records of the two cannot be compared"

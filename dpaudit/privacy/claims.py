@@ -662,7 +662,7 @@ _KINDS = {frozenset(notion.names()): notion for notion in NOTIONS}
 _NAMES = frozenset().union(*_KINDS)
 
 
-def _number(text: str, claim: str) -> float:
+def _claimed_number(text: str, claim: str) -> float:
     logarithm = re.fullmatch(r"(?:ln|log)\((.+)\)", text)
     try:
         return math.log(float(logarithm[1])) if logarithm else float(text)
@@ -683,7 +683,7 @@ def parse_claim(text: str) -> Claim:
             raise UsageError(f"cannot read {part!r} in the claim {text!r}; write {FORMS}")
         if name in numbers:
             raise UsageError(f"the claim {text!r} gives {name} twice")
-        numbers[name] = _number(value, text)
+        numbers[name] = _claimed_number(value, text)
     kind = _KINDS.get(frozenset(numbers))
     if kind is None:
         raise UsageError(f"the claim {text!r} is none that is known; write {FORMS}")

@@ -130,7 +130,7 @@ class ComparedRuns:
             parameters: plain or exact.
             rng: makes the draws beyond the given ones.
         """
-        plain = {name: _plain(value) for name, value in parameters.items()}
+        plain = {name: _as_python(value) for name, value in parameters.items()}
         ran: list[tuple[RunInput, list[tuple[tuple[Any, ...], Any]], Any]] = []
         with lent():
             for each in given:
@@ -148,7 +148,7 @@ class ComparedRuns:
     ) -> None:
         draws = [tree_value(asked, value) for asked, value in made]
         names = [draw_name(number) for number in range(len(draws))]
-        values = {name: _number(value) for name, value in given.values.items()}
+        values = {name: _python_number(value) for name, value in given.values.items()}
         point = _Point({**values, **dict(zip(names, draws, strict=True))})
         widened = any(isinstance(value, int) for value in given.values.values())
 
@@ -190,7 +190,7 @@ def _called(program: Callable[..., Any], data: Any, parameters: Mapping[str, Any
     return program(data, noise, **parameters)
 
 
-def _number(value: Any) -> Any:
+def _python_number(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -202,7 +202,7 @@ def _taken_down(output: Any, depth: int = 0) -> Any:
             return kind([_taken_down(member, depth + 1) for member in output])
         if kind is dict:
             return {_taken_down(key, depth + 1): _taken_down(member, depth + 1) for key, member in output.items()}
-    return _number(output)
+    return _python_number(output)
 
 
 def _is_close(leaf: ProgramPath | None, margin: Fraction | None, values: Mapping[str, Rational]) -> bool:
@@ -261,7 +261,7 @@ def _at_random(
         yield RunInput(data, {f"q{k}": value for k, value in enumerate(data)})
 
 
-def _plain(value: Any) -> Any:
+def _as_python(value: Any) -> Any:
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else float(value)
     return value

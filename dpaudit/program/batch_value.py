@@ -84,7 +84,7 @@ def _as_number(value: Any) -> Any:
     return value * 1 if truth else value
 
 
-def _plain(path: BatchPath, value: Any) -> Any:
+def _floats_of(path: BatchPath, value: Any) -> Any:
     if isinstance(value, int) and abs(value) >= INTEGER_LIMIT:
         path.leave("arithmetic with an integer above 2^62")
     return _as_number(value)
@@ -98,7 +98,7 @@ def _size(value: Any) -> int:
     return int(np.max(np.abs(value))) if isinstance(value, np.ndarray) else abs(value)
 
 
-def _first(value: Any) -> Any:
+def _of_first_run(value: Any) -> Any:
     return entries(value)[0].item() if type(value) is BatchValue else value
 
 
@@ -118,7 +118,7 @@ def _arithmetic(function: Binary) -> Binary:
             return NotImplemented
         path, a, b, numpy = operands
         if not numpy:
-            a, b = _plain(path, a), _plain(path, b)
+            a, b = _floats_of(path, a), _floats_of(path, b)
             if _whole_number(a) and _whole_number(b):
                 reach = _size(a) * _size(b) if function is operator.mul else _size(a) + _size(b)
                 if reach >= INTEGER_LIMIT:
@@ -146,8 +146,8 @@ def _division(function: Binary) -> Binary:
         path, a, b, numpy = operands
         if not numpy:
             if bool(right == 0):  # a branch, if the divisor is noisy
-                function(_first(left), _first(right))  # raises what plain numbers raise
-            a, b = (_plain(path, entries(value) if type(value) is BatchValue else value) for value in (left, right))
+                function(_of_first_run(left), _of_first_run(right))  # raises what plain numbers raise
+            a, b = (_floats_of(path, entries(value) if type(value) is BatchValue else value) for value in (left, right))
             if _whole_number(a) and _whole_number(b) and max(_size(a), _size(b)) > _EXACT:
                 path.leave("a division of integers above 2^53")
         with np.errstate(all="ignore"):
@@ -185,10 +185,10 @@ def _logic(function: Binary) -> Binary:
         path, a, b, numpy = operands
         if not numpy:
             if not (_whole_number(a) and _whole_number(b)):
-                return _each(path, function, left, right)
+                return _run_by_run_of(path, function, left, right)
             truths = [value.dtype == bool if isinstance(value, np.ndarray) else type(value) is bool for value in (a, b)]
             if not all(truths):
-                a, b = _plain(path, a), _plain(path, b)
+                a, b = _floats_of(path, a), _floats_of(path, b)
         return _result(path, function(a, b), numpy)
 
     return apply
@@ -201,12 +201,12 @@ def _run_by_run(function: Binary) -> Binary:
             return NotImplemented
         if operands[3]:
             operands[0].leave(f"{function.__name__} of a NumPy number")
-        return _each(operands[0], function, left, right)
+        return _run_by_run_of(operands[0], function, left, right)
 
     return apply
 
 
-def _each(path: BatchPath, function: Callable[..., Any], *values: Any) -> BatchValue:
+def _run_by_run_of(path: BatchPath, function: Callable[..., Any], *values: Any) -> BatchValue:
     """Apply a function to the plain numbers of each run; raising an exception is a branch."""
     columns = [entries(value).tolist() if type(value) is BatchValue else itertools.repeat(value) for value in values]
     outcomes = np.empty(len(path.runs), dtype=object)
@@ -326,7 +326,7 @@ class BatchValue:
                 self._path.leave(f"{plain.__name__} of a NumPy number")
             return self._unary(operator.pos)  # type: ignore[no-any-return]
         if self._path.decide(np.isinf(array) + 2 * np.isnan(array)):
-            plain(_first(self))  # raises what a plain number raises
+            plain(_of_first_run(self))  # raises what a plain number raises
         array = entries(self)
         if float(np.max(np.abs(array))) >= INTEGER_LIMIT:
             self._path.leave("a whole number above 2^62")
@@ -337,7 +337,7 @@ class BatchValue:
             return self._whole(np.rint, round)
         if self._numpy or type(digits) is not int:
             self._path.leave("round to digits of a NumPy number, or to noisy digits")
-        return _each(self._path, round, self, digits)
+        return _run_by_run_of(self._path, round, self, digits)
 
     def __floor__(self) -> Any:
         return self._whole(np.floor, math.floor)
@@ -354,7 +354,7 @@ class BatchValue:
         self._path.ensure_own(self._path)
         if self._path.given_up is None:
             self._path.leave(f"{what} of a noisy value")
-        return _first(self)
+        return _of_first_run(self)
 
     def __int__(self) -> int:
         return int(self._left("int()"))

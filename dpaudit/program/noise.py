@@ -78,7 +78,7 @@ class Noise(ABC):
 
     def _scale(self, method: str, name: str, value: Any, most: float = math.inf) -> Any:
         value = self._argument(method, "a scale", value)
-        _number(method, name, value)
+        _refuse_no_number(method, name, value)
         if not 0 < value < math.inf:
             raise ValueError(f"noise.{method}: {name} must be positive and finite, not {value!r}")
         if value > most:
@@ -147,7 +147,7 @@ class Noise(ABC):
     def bernoulli(self, probability: Any, size: Any = None) -> Any:
         """True with the given probability."""
         probability = self._argument("bernoulli", "a probability", probability)
-        _number("bernoulli", "the probability", probability)
+        _refuse_no_number("bernoulli", "the probability", probability)
         if not 0 <= probability <= 1:
             raise ValueError(f"noise.bernoulli: the probability must lie in [0, 1], not {probability!r}")
         return self._sized("bernoulli", size, probability)
@@ -155,8 +155,8 @@ class Noise(ABC):
     def uniform(self, low: Any = 0.0, high: Any = 1.0) -> Any:
         """A real number, uniform on [low, high)."""
         low, high = (self._argument("uniform", "a bound", bound) for bound in (low, high))
-        _number("uniform", "low", low)
-        _number("uniform", "high", high)
+        _refuse_no_number("uniform", "low", low)
+        _refuse_no_number("uniform", "high", high)
         if not 0 < high - low < math.inf:
             raise ValueError(f"noise.uniform: need finite low < high, not {low!r} and {high!r}")
         return self._draw("uniform", low, high)
@@ -241,7 +241,7 @@ def shape_of_size(size: Any) -> tuple[int, ...]:
     return tuple(map(int, shape))
 
 
-def _number(method: str, name: str, value: Any) -> None:
+def _refuse_no_number(method: str, name: str, value: Any) -> None:
     if not isinstance(value, int | float) and (not hasattr(value, "__float__") or getattr(value, "ndim", None)):
         raise TypeError(f"noise.{method}: {name} must be a number, not {type(value).__name__}")
 

@@ -144,7 +144,7 @@ def run_once(program: Callable[[Noise], Any], noise: Noise) -> Any:
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
 
-def _named(output: Any) -> bool:
+def _is_named_tuple(output: Any) -> bool:
     return isinstance(output, tuple) and hasattr(output, "_fields")
 
 
@@ -171,7 +171,7 @@ def entry(output: Any, run: int) -> Any:
         return output
     if kind in (list, tuple):
         return kind(entry(value, run) for value in output)
-    if _named(output):
+    if _is_named_tuple(output):
         return output._make(entry(value, run) for value in output)
     if isinstance(output, dict):
         changed = copy.copy(output)

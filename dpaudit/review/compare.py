@@ -127,7 +127,7 @@ def compare(before: Evidence, after: Evidence) -> LossComparison:
 
 def _certified(before: Evidence, after: Evidence) -> LossComparison:
     """Compare two lists of releases by their certified intervals, which are about all that they list."""
-    first, second = _listed(before), _listed(after)
+    first, second = _both_bounds(before), _both_bounds(after)
     obstacle = ""
     other = first.parameter == "delta" and before.lower.notion != after.lower.notion  # at another ε
     if other or (first.parameter, first.delta, before.relation) != (second.parameter, second.delta, after.relation):
@@ -135,7 +135,7 @@ def _certified(before: Evidence, after: Evidence) -> LossComparison:
     return LossComparison(first, second, 1.0, obstacle)
 
 
-def _listed(evidence: Evidence) -> EventLoss:
+def _both_bounds(evidence: Evidence) -> EventLoss:
     low, upper = evidence.lower, evidence.upper
     high = math.inf if upper is None else upper.value
     name = evidence.target.name
@@ -645,7 +645,7 @@ def _bound(bound: Bound | None) -> dict[str, Any] | None:
     if bound is None:
         return None
     return {
-        "value": _number(bound.value),
+        "value": _json_number(bound.value),
         "parameter": bound.parameter,
         "kind": bound.kind,
         "confidence": bound.confidence,
@@ -653,14 +653,19 @@ def _bound(bound: Bound | None) -> dict[str, Any] | None:
     }
 
 
-def _number(value: float) -> float | str:
+def _json_number(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
 
 
 def _loss_values(loss: EventLoss | None) -> dict[str, Any] | None:
     if loss is None:
         return None
-    return {**asdict(loss), "event": one_line(loss.event), "low": _number(loss.low), "high": _number(loss.high)}
+    return {
+        **asdict(loss),
+        "event": one_line(loss.event),
+        "low": _json_number(loss.low),
+        "high": _json_number(loss.high),
+    }
 
 
 # --- how it is laid out -----------------------------------------------------------------------------------

@@ -97,12 +97,12 @@ def _unlike(member: str, old: Any, new: Any) -> Iterator[ReplayDifference]:
             if name in new:
                 yield from _unlike(inner, value, new[name])
             else:
-                yield ReplayDifference(inner, _text(value), "not there")
+                yield ReplayDifference(inner, _value_text(value), "not there")
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for place, (first, second) in enumerate(zip(old, new, strict=True)):
             yield from _unlike(f"{member}[{place}]", first, second)
     elif old != new:
-        yield ReplayDifference(member, _text(old), _text(new))
+        yield ReplayDifference(member, _value_text(old), _value_text(new))
 
 
 def _more(old: Any, new: Any, member: str = "") -> Iterator[str]:
@@ -116,7 +116,7 @@ def _more(old: Any, new: Any, member: str = "") -> Iterator[str]:
                 yield inner
 
 
-def _text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 

@@ -332,7 +332,7 @@ def refuse_other(name: str, kept: Any, asked: dict[str, Any]) -> None:
     }:
         return
     part = next((part for part in {**asked, **kept} if kept.get(part) != asked.get(part)), "question")
-    before, now = _shown(kept.get(part)), _shown(asked.get(part))
+    before, now = _json_text(kept.get(part)), _json_text(asked.get(part))
     other = f"{part} was {before} and is {now}" if max(len(before), len(now)) <= _LEGIBLE else f"it differs in: {part}"
     raise UsageError(
         f"{name!r} holds the finished blocks of another question: {other}; ask the same as before, or name another "
@@ -340,7 +340,7 @@ def refuse_other(name: str, kept: Any, asked: dict[str, Any]) -> None:
     )
 
 
-def _shown(value: Any) -> str:
+def _json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -440,7 +440,7 @@ class _Reader:
         attributes = list(_attributes(output))
         if said:
             return said + self._held(attributes)
-        text = _shown(output) if kind.__repr__ is not object.__repr__ else ""
+        text = _repr_of(output) if kind.__repr__ is not object.__repr__ else ""
         if attributes:
             return f"{name} {'' if _ADDRESS.search(text) else self._text(text)}{self._keyed(attributes)}"
         if not text or _ADDRESS.search(text):
@@ -539,7 +539,7 @@ def _is_private(name: str) -> bool:
     return name.startswith("__") and not name.endswith("__")
 
 
-def _shown(output: Any) -> str:
+def _repr_of(output: Any) -> str:
     try:
         return str.__str__(repr(output))
     except (Exception, SystemExit) as error:

@@ -81,27 +81,27 @@ def _state_in(value: Any, seen: set[int]) -> str | None:
     if isinstance(value, Mechanism):
         return _state_in(value.function, seen)
     if isinstance(value, functools.partial):
-        return _first([value.func, *value.args, *value.keywords.values()], seen)
+        return _first_state([value.func, *value.args, *value.keywords.values()], seen)
     if isinstance(value, FunctionType):
-        return None if _is_found(value) else _first(_around(value), seen)
+        return None if _is_found(value) else _first_state(_around(value), seen)
     if isinstance(value, BuiltinFunctionType):
-        return None if isinstance(value.__self__, ModuleType | None) else _named(value.__self__)
+        return None if isinstance(value.__self__, ModuleType | None) else _object_text(value.__self__)
     if isinstance(value, type):
         return None if _is_found(value) else f"the class {value.__name__}"
     if isinstance(value, np.ndarray):
-        return _named(value) if value.dtype.hasobject else None
+        return _object_text(value) if value.dtype.hasobject else None
     if type(value) in (list, tuple, set, frozenset):
-        return _first(value, seen)
+        return _first_state(value, seen)
     if type(value) is dict:
-        return _first([*value.keys(), *value.values()], seen)
-    return None if hasattr(value, "to_numpy") else _named(value)
+        return _first_state([*value.keys(), *value.values()], seen)
+    return None if hasattr(value, "to_numpy") else _object_text(value)
 
 
-def _first(values: Any, seen: set[int]) -> str | None:
+def _first_state(values: Any, seen: set[int]) -> str | None:
     return next((state for value in values if (state := _state_in(value, seen)) is not None), None)
 
 
-def _named(value: Any) -> str:
+def _object_text(value: Any) -> str:
     return f"an object of type {type(value).__name__}"
 
 

@@ -217,7 +217,7 @@ def _outputs_of(
         singly = generator_of(experiment.seed, block, _SINGLY + side)
         try:
             if shape is Shape.READ:
-                outputs, reason = _read(mechanism, data[side], experiment, block, rng, size)
+                outputs, reason = _by_reading(mechanism, data[side], experiment, block, rng, size)
             elif shape is Shape.PROGRAM:
                 outputs, reason = _program(mechanism, data[side], experiment, rng, size)
             else:
@@ -267,7 +267,7 @@ def _program(
     return from_paths(result.paths, size), result.fallback_reason
 
 
-def _read(
+def _by_reading(
     mechanism: Mechanism, data: Any, experiment: Experiment, block: RunBlock, rng: np.random.Generator, size: int
 ) -> tuple[Outputs, str | None]:
     """Make runs by reading the function, and read what it returns; name the libraries that are called in each run."""

@@ -370,7 +370,7 @@ def _mean_at_least(hits: int, runs: int, error: Floats, most: float) -> Floats:
     equal = runs * probability_at_least(hits, runs, error)
     if hits == 0:
         return np.zeros(len(error))
-    few = _first(lambda coins: betainc(hits, coins - hits + 1, most) > error, hits, most, ndtri(error))
+    few = _least_coins(lambda coins: betainc(hits, coins - hits + 1, most) > error, hits, most, ndtri(error))
     before = (few - 1) * most
     return np.where(equal <= hits - 1, equal, np.where(before >= hits + 1, np.minimum(before, runs), hits - 1.0))
 
@@ -378,13 +378,13 @@ def _mean_at_least(hits: int, runs: int, error: Floats, most: float) -> Floats:
 def _mean_at_most(hits: int, runs: int, error: Floats, most: float) -> Floats:
     """Return the largest mean of a sum of coins, none likelier than ``most``, that is at most ``hits`` so often."""
     equal = runs * probability_at_most(hits, runs, error)
-    many = _first(lambda coins: betaincc(hits + 1, coins - hits, most) <= error, hits + 1, most, -ndtri(error))
+    many = _least_coins(lambda coins: betaincc(hits + 1, coins - hits, most) <= error, hits + 1, most, -ndtri(error))
     before = many * most
     mean = np.where(equal >= hits + 1, equal, np.where(before <= hits - 1, before, hits + 1.0))
     return np.minimum(mean, float(runs))
 
 
-def _first(reached: Any, hits: int, chance: float, deviations: Floats) -> Floats:
+def _least_coins(reached: Any, hits: int, chance: float, deviations: Floats) -> Floats:
     """Return the smallest number of coins, at least ``hits``, at which a monotone condition holds.
 
     Args:

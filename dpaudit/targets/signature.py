@@ -70,7 +70,7 @@ def title_of(function: Any) -> str:
     return str(getattr(function, "__name__", None) or type(function).__name__)
 
 
-def _listed(function: Callable[..., Any], *, follow: bool) -> list[inspect.Parameter]:
+def _parameters_of(function: Callable[..., Any], *, follow: bool) -> list[inspect.Parameter]:
     try:
         listed = list(inspect.signature(function, follow_wrapped=follow).parameters.values())
     except (TypeError, ValueError):
@@ -94,20 +94,20 @@ def names_taken(function: Callable[..., Any]) -> tuple[dict[str, Any], bool]:
     except ``noise``, ``rng`` and ``size`` if the wrapper itself asks for one of them.
     """
     try:
-        own = _listed(function, follow=False)
+        own = _parameters_of(function, follow=False)
     except UsageError:
-        own = _listed(function, follow=True)  # a wrapper without its own signature, such as a cache
-    names = _named(own, title_of(function))
+        own = _parameters_of(function, follow=True)  # a wrapper without its own signature, such as a cache
+    names = _by_name(own, title_of(function))
     if not _takes_any(own):
         return names, False
-    inner = _listed(function, follow=True)
-    handed_on = _named(inner, title_of(function))
+    inner = _parameters_of(function, follow=True)
+    handed_on = _by_name(inner, title_of(function))
     if not names.keys().isdisjoint(FILLED):
         handed_on = {name: default for name, default in handed_on.items() if name not in FILLED}
     return {**handed_on, **names}, _takes_any(inner)
 
 
-def _named(listed: list[inspect.Parameter], title: str) -> dict[str, Any]:
+def _by_name(listed: list[inspect.Parameter], title: str) -> dict[str, Any]:
     names: dict[str, Any] = {}
     for item in listed[1:]:
         if item.kind is inspect.Parameter.POSITIONAL_ONLY:

@@ -106,14 +106,15 @@ def certain(sides: tuple[Sequence[Run], Sequence[Run]], claim: Claim | None) -> 
         values = one.form.offset[row], two.form.offset[row]
         if bare[0][row] and bare[1][row]:
             if not close(*values, 1e-3):
-                return Certain(f"{_value(values[0])} on one side and {_value(values[1])} on the other, whatever the "
-                               "noise is", place, math.inf, (), leaks=True)  # fmt: skip
+                one_value, other_value = map(_number_text, values)
+                said = f"{one_value} on one side and {other_value} on the other, whatever the noise is"
+                return Certain(said, place, math.inf, (), leaks=True)
         elif not any(law.is_whole for law, _, _ in (*one.laws, *two.laws)):
             return Certain("there is noise in it on one side alone", place, math.inf, (), leaks=True)
     return _of_linear(one, two, claim)
 
 
-def _value(number: float) -> str:
+def _number_text(number: float) -> str:
     return "NaN" if math.isnan(number) else f"{number:.6g}"
 
 
@@ -577,7 +578,7 @@ def _loss(one: dict[str, float], two: dict[str, float], delta: float) -> tuple[f
     ratios = {key: math.inf if two.get(key, 0.0) == 0 else math.log(p / two[key]) for key, p in one.items()}
     worst = max(ratios, key=ratios.__getitem__)
     if delta == 0:
-        return ratios[worst], _shown(worst)
+        return ratios[worst], _output_text(worst)
     # Σ (p − e^ε·q)₊ = δ over the outputs above each ratio in turn: the likelihood-ratio sets are the best events
     best = 0.0
     p = q = 0.0
@@ -585,8 +586,8 @@ def _loss(one: dict[str, float], two: dict[str, float], delta: float) -> tuple[f
         p, q = p + one[key], q + two.get(key, 0.0)
         if p > delta * (1 + _ROUNDING):
             best = max(best, math.inf if q == 0 else math.log((p - delta) / q))
-    return best, _shown(worst)
+    return best, _output_text(worst)
 
 
-def _shown(key: str) -> str:
+def _output_text(key: str) -> str:
     return f"the output {key[:80]}"

@@ -395,7 +395,7 @@ def apart(one: Any, other: Any, order: float = 1) -> float:
 
 def records_apart(one: Any, other: Any) -> int:
     """Return how many records are in one of two datasets and not in the other."""
-    first, second = Counter(map(_told, records(one))), Counter(map(_told, records(other)))
+    first, second = Counter(map(_told_text, records(one))), Counter(map(_told_text, records(other)))
     return sum(((first - second) + (second - first)).values())
 
 
@@ -420,7 +420,7 @@ def records(data: Any) -> Iterator[Any]:
     return iter(data) if np.ndim(data) or isinstance(data, list | tuple | set) else iter([data])
 
 
-def _told(record: Any) -> str:
+def _told_text(record: Any) -> str:
     if isinstance(record, np.ndarray | list | tuple):
         return repr([each.item() if isinstance(each, np.generic) else each for each in record])
     return repr(record.item() if isinstance(record, np.generic) else record)

@@ -91,11 +91,11 @@ def worst_neighbours(
     if looks.nothing_followed:
         return FoundPair(pairs[0].pair(), pairs[0].name, len(pairs), left_out, None)
     again = looks.worst(_AGAIN, {place for place, each in enumerate(pairs) if _is_far_fetched(each)})
-    place, rank = _again(target, small, again, claim, seed)
+    place, rank = _from_both_sides(target, small, again, claim, seed)
     in_part = small[place] is not pairs[place]
     if in_part:
         ahead = [place, *(each for each in again if each != place)]
-        whole, higher = _again(target, pairs, ahead[:_WHOLE], claim, seed)
+        whole, higher = _from_both_sides(target, pairs, ahead[:_WHOLE], claim, seed)
         if higher[0] > rank[0] or (higher[0] == rank[0] and higher[1] >= _NEAR * rank[1]):
             place, rank, in_part = whole, higher, False
     fewest = looks.of_few_records(rank, small)
@@ -106,7 +106,7 @@ def worst_neighbours(
     return FoundPair(pair.pair(), pair.name, len(pairs), left_out, rank, looks.at_edges(rank, pairs), in_part, alike)
 
 
-def _again(
+def _from_both_sides(
     target: Target, pairs: Sequence[candidates.LazyPair], places: Sequence[int], claim: Claim | None, seed: int
 ) -> tuple[int, tuple[int, float]]:
     """Return which of these pairs shows most when it is looked at from both sides, and its rank."""

@@ -198,7 +198,7 @@ def moved(function: Callable[..., Any], args: Sequence[Any], keywords: dict[str,
     """Call a function that only moves elements, first on their places: the result holds the numbers from there."""
     recorder = active()
     if recorder is None:
-        return function(*_each(args, plain), **_each(keywords, plain))
+        return function(*_changed_within(args, plain), **_changed_within(keywords, plain))
     with recorder.own_work():
         forms: list[NoiseForm] = []
         start = 0
@@ -215,8 +215,8 @@ def moved(function: Callable[..., Any], args: Sequence[Any], keywords: dict[str,
             start += len(own)
             return places
 
-        moved_elements = function(*_each(args, numbered), **_each(keywords, numbered))
-        values = function(*_each(args, plain), **_each(keywords, plain))
+        moved_elements = function(*_changed_within(args, numbered), **_changed_within(keywords, numbered))
+        values = function(*_changed_within(args, plain), **_changed_within(keywords, plain))
         whole = NoiseForm.joined(forms)
         where = site()
         if _isinstance(moved_elements, list | tuple):
@@ -230,12 +230,12 @@ def _taken(recorder: Recorder, whole: NoiseForm, places: Any, values: Any, where
     return followed(values, form, where, recorder) if form.is_noisy else values
 
 
-def _each(value: Any, change: Callable[[Any], Any]) -> Any:
+def _changed_within(value: Any, change: Callable[[Any], Any]) -> Any:
     """Change the numbers and arrays within arguments."""
     if type(value) in (list, tuple):
-        return type(value)(_each(each, change) for each in value)
+        return type(value)(_changed_within(each, change) for each in value)
     if type(value) is dict:
-        return {name: _each(each, change) for name, each in value.items()}
+        return {name: _changed_within(each, change) for name, each in value.items()}
     return change(value)
 
 
@@ -267,12 +267,12 @@ def of_numpy(function: Any, args: Any, keywords: dict[str, Any]) -> Any:
     """Do what a function of NumPy does; where it is not known here, its numbers are not followed any further."""
     recorder = active()
     if function in _SILENT or recorder is None:
-        return function(*_each(args, plain), **_each(keywords, plain))
+        return function(*_changed_within(args, plain), **_changed_within(keywords, plain))
     if function in _MOVES:
         try:
             return moved(function, args, keywords)
         except (TypeError, ValueError, IndexError):
-            return function(*_each(args, closed), **_each(keywords, closed))
+            return function(*_changed_within(args, closed), **_changed_within(keywords, closed))
     known = _KNOWN.get(function)
     if known is not None:
         try:
@@ -281,7 +281,7 @@ def of_numpy(function: Any, args: Any, keywords: dict[str, Any]) -> Any:
             result = NotImplemented
         if result is not NotImplemented:
             return result
-    return function(*_each(args, closed), **_each(keywords, closed))
+    return function(*_changed_within(args, closed), **_changed_within(keywords, closed))
 
 
 def _summed(

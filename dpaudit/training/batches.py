@@ -335,7 +335,7 @@ def _held(updates: Sequence[Update], deliveries: Sequence[Delivery]) -> list[Hel
     latest: int | None = None
     parts: list[int] = []
     for number, update in enumerate(updates):
-        held, rows = _shown(update, deliveries), update.rows
+        held, rows = _seen_by_tensors(update, deliveries), update.rows
         if held is None and rows is not None:
             held = _counted(rows, deliveries, passed, before, update.delivered, latest)
         if held is None and rows and before < update.delivered and deliveries[update.delivered - 1].rows > rows:
@@ -351,7 +351,7 @@ def _held(updates: Sequence[Update], deliveries: Sequence[Delivery]) -> list[Hel
     return held_by
 
 
-def _shown(update: Update, deliveries: Sequence[Delivery]) -> Held | None:
+def _seen_by_tensors(update: Update, deliveries: Sequence[Delivery]) -> Held | None:
     """What the tensors say."""
     if not update.taken:
         return None

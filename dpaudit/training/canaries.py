@@ -59,7 +59,7 @@ def coins_of(canaries: int, seed: int) -> Booleans:
 def asked(given: Any) -> int | Integers:
     """Return how many canaries were asked for, or the numbers of the records that are."""
     whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
-    wanted = int(given) if whole else _numbers(given)
+    wanted = int(given) if whole else _places_of(given)
     many = wanted if isinstance(wanted, int) else len(wanted)
     if many < LEAST:
         raise UsageError(f"{many} canaries could show nothing: give at least {LEAST}, better some hundred")
@@ -88,7 +88,7 @@ def chosen(given: Any, records: int | None, seed: int) -> Canaries:
     return Canaries("records", places, coins_of(len(places), seed))
 
 
-def _numbers(given: Any) -> Integers:
+def _places_of(given: Any) -> Integers:
     try:
         numbers = np.asarray(given)
     except (TypeError, ValueError):

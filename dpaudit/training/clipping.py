@@ -344,7 +344,7 @@ def noise_finding(
         text = "The noise has another scale than is claimed, and too few large values for Gaussian noise of any scales."
         return Finding("noise", "wrong", "another law", text, detail, share)
     if small:
-        which = "" if len(small) == len(parts) else f" at {_listed(small)}"
+        which = "" if len(small) == len(parts) else f" at {_names_in_words(small)}"
         text = (
             f"The noise{which} is too small: {_ratio(scale if not which else None, parts, small)} of the σ·C that is "
             "claimed. Either σ is smaller by that factor, or the noise is scaled to another sensitivity than C."
@@ -408,7 +408,7 @@ def _ratio(scale: Scale | None, parts: Sequence[tuple[str, float, int]], small: 
     return f"{min(np.sqrt(total / number) for name, total, number in parts if name in small):.3g}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _names_in_words(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 

@@ -59,7 +59,7 @@ def judged(
     findings, sampler = updates.checklist(seen, facts, seed)
     by_fact = {each.fact: each for each in findings}
     scale = None if updates.several(seen) else clipping.scale_of(seen.squares, seen.counts, 1 - confidence)
-    parts = _shown(_parts(seen, by_fact, sampler, facts), claim)
+    parts = _enough_from_below(_parts(seen, by_fact, sampler, facts), claim)
     why, infinite = unbounded(findings)
     low, high, certificates = _losses(parts, claim, why, infinite)
     times, enough = 1.0, None
@@ -151,7 +151,7 @@ def _scales(seen: Seen, finding: Finding, error: float) -> tuple[float, float]:
     return least.high, min(least.low, clipping.least_update(seen.each_update(), error))
 
 
-def _shown(parts: Parts, claim: Claim | None) -> Parts:
+def _enough_from_below(parts: Parts, claim: Claim | None) -> Parts:
     """The same parts, of which no more is accounted for from below than it takes to exceed the claim, if there is one.
 
     A loss far above the claim would take minutes to certify, and larger noise than was seen loses less.

@@ -187,20 +187,22 @@ def parameters_finding(parameters: Mapping[str, Parameter], updates: int) -> Fin
     moved = {name: each for name, each in parameters.items() if each.moved and not each.state}
     bare = [name for name, each in moved.items() if each.bare]
     if bare:
-        text = f"{_named(bare)} had gradients without noise in some update: what it learned is released as it is."
+        text = (
+            f"{_names_in_words(bare)} had gradients without noise in some update: what it learned is released as it is."
+        )
         return Finding("parameters", "wrong", "moved without noise", text)
     unknown = [name for name, each in moved.items() if each.unknown]
     if unknown:
-        text = f"{_named(unknown)} moved, and no noise was seen in its gradient in some update."
+        text = f"{_names_in_words(unknown)} moved, and no noise was seen in its gradient in some update."
         return Finding("parameters", "wrong", "no noise was seen in it", text)
     outside = [name for name, each in parameters.items() if each.outside or (each.moved and not each.trained)]
     outside = [name for name in outside if not parameters[name].state]
     if outside:
-        text = f"{_named(outside)} moved, and not by a step of the optimizer: how was not seen."
+        text = f"{_names_in_words(outside)} moved, and not by a step of the optimizer: how was not seen."
         return Finding("parameters", "not seen", "moved otherwise", text)
     still = [name for name, each in parameters.items() if each.trained and not each.moved]
     if still:
-        text = f"{_named(still)} never moved, though the optimizer holds it."
+        text = f"{_names_in_words(still)} never moved, though the optimizer holds it."
         return Finding("parameters", "note", "never moved", text)
     return Finding(
         "parameters", "right", "all moved with noise", "Every parameter that moved got noise in every update."
@@ -230,7 +232,7 @@ def altered_finding(
     return Finding("altered", "not seen", "steps changed by the loop", text)
 
 
-def _named(names: Sequence[str]) -> str:
+def _names_in_words(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 

@@ -403,7 +403,7 @@ def trains(function: Callable[..., Any]) -> Callable[..., Any]:
         made = _seeded(function, seed, data, given)
         if not known and "torch" in sys.modules:  # it was imported in this run, after its generator should be seeded
             made = _seeded(function, seed, data, given)
-        numbers = list(_numbers(made, title_of(function)))
+        numbers = list(_numbers_of_model(made, title_of(function)))
         if not numbers:
             raise UsageError(f"{title_of(function)} returned no parameters: return the model that it trained")
         return np.concatenate(numbers)
@@ -421,7 +421,7 @@ def _seeded(function: Callable[..., Any], seed: int, data: Any, given: Mapping[s
         return function(data, **given)
 
 
-def _numbers(made: Any, title: str) -> Any:
+def _numbers_of_model(made: Any, title: str) -> Any:
     """Yield the numbers of a model, of arrays, or of what holds them, each (n,)."""
     if hasattr(made, "state_dict"):
         made = made.state_dict()
@@ -431,7 +431,7 @@ def _numbers(made: Any, title: str) -> Any:
         made = made.detach().cpu().numpy()
     if isinstance(made, Sequence) and not isinstance(made, str | bytes):
         for each in made:
-            yield from _numbers(each, title)
+            yield from _numbers_of_model(each, title)
         return
     try:
         if made is None:

@@ -347,7 +347,7 @@ def _dearest(
         shift, part = max(
             ((shift, each.part) for each in aligned for shift in each.shifts), key=lambda pair: pair[0].cost
         )
-        return shift.cost, _placed([(part, _whole(shift))], directions, relation)
+        return shift.cost, _placed([(part, _whole_shift(shift))], directions, relation)
     best: tuple[Fraction, list[tuple[Part, Difference]]] | None = None
     for number in range(relation.group + 1 if relation.movement == "monotone" else 1):
         total, worst = Fraction(0), []
@@ -363,14 +363,14 @@ def _dearest(
                 key=lambda shift: shift.cost,
             )
             total += dearest.cost
-            worst.append((each.part, _whole(dearest)))
+            worst.append((each.part, _whole_shift(dearest)))
         if best is None or total > best[0]:
             best = total, worst
     assert best is not None
     return best[0], _placed(best[1], directions, relation)
 
 
-def _whole(shift: Shift) -> Difference:
+def _whole_shift(shift: Shift) -> Difference:
     return tuple(map(int, shift.difference))
 
 

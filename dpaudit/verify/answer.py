@@ -107,11 +107,11 @@ def _answer(asked: TraceRequest) -> Evidence:
     asked = replace(asked, seed=given_or_fresh(asked.seed))
     wanted = proof_for(asked)
     if wanted is None:
-        return _told(Tracing.of(asked).concluded(), "" if asked.data is None else _undeclared(asked))
+        return _with_proof_told(Tracing.of(asked).concluded(), "" if asked.data is None else _undeclared(asked))
     try:
         proof = proving(wanted)
     except UsageError as error:
-        return _told(Tracing.of(asked).concluded(), str(error))
+        return _with_proof_told(Tracing.of(asked).concluded(), str(error))
     said = f"{proof.why_not} (dpaudit prove tells more)"
     if proof.found.upper is not None:
         few = Tracing.of(replace(asked, candidates=min(asked.candidates, _FEW)))
@@ -120,7 +120,7 @@ def _answer(asked: TraceRequest) -> Evidence:
             return proof.measured()  # on the pair of the proof, which is small, and shows more
         said = _CONTRADICTS if proof.keeps_claim else said
     proof.question.engine.close()
-    return _told(Tracing.of(asked).concluded(), said)
+    return _with_proof_told(Tracing.of(asked).concluded(), said)
 
 
 def _of_numbers(request: AuditRequest) -> Evidence:
@@ -141,7 +141,7 @@ def _of_numbers(request: AuditRequest) -> Evidence:
     tracing = Tracing.of(replace(asked, domain=None, pairs=[proof.found.pair], relation=proof.question.relation))
     if _speaks_against(tracing, proof):
         proof.question.engine.close()
-        return _told(tracing.concluded(), _CONTRADICTS)
+        return _with_proof_told(tracing.concluded(), _CONTRADICTS)
     return proof.measured()
 
 
@@ -170,7 +170,7 @@ def _undeclared(asked: TraceRequest) -> str:
     return f"no domain is declared; say what the columns that are used may hold, whatever the data are: {given}{more}"
 
 
-def _told(evidence: Evidence, said: str) -> Evidence:
+def _with_proof_told(evidence: Evidence, said: str) -> Evidence:
     """Return the evidence of a trace that also says what came of the proof."""
     if not said or evidence.trace is None:
         return evidence
@@ -427,7 +427,7 @@ def _best(
     """Return the lower bound for the headline, and whether it contradicted the proof both times."""
     if exact is not None and exact.value >= sampled.value:
         return exact, False
-    if upper is None or sampled.value <= upper.value or _again(question, sampled, runs, upper.value):
+    if upper is None or sampled.value <= upper.value or _still_contradicts(question, sampled, runs, upper.value):
         return sampled, upper is not None and sampled.value > upper.value
     # the proof and a second look both contradict the first bound, which stays among the attempts only
     return exact or msgspec.structs.replace(sampled, value=0.0), False
@@ -486,7 +486,7 @@ def _measured(question: Question, event: Event, chances: Sequence[float], runs: 
     )
 
 
-def _again(question: Question, sampled: Bound, runs: int, upper: float) -> bool:
+def _still_contradicts(question: Question, sampled: Bound, runs: int, upper: float) -> bool:
     """Whether a bound that contradicts a proof still does on fresh runs, at a much smaller error."""
     assert sampled.event is not None and sampled.pair is not None
     second_look_begins()

@@ -70,10 +70,10 @@ def tree_certificate(
 
 def values_as_data(values: Values) -> list[dict[str, Any]]:
     """Return the values that a tree reads, each with its branches and the reasons why it moves by no more than 1."""
-    return [_value(each) for each in values.found]
+    return [_value_data(each) for each in values.found]
 
 
-def _value(value: Value) -> dict[str, Any]:
+def _value_data(value: Value) -> dict[str, Any]:
     nodes: list[dict[str, Any]] = []
 
     def add(tree: Branches, above: tuple[Constraint, ...]) -> int:

@@ -46,7 +46,7 @@ def _positive(name: str, value: Number) -> Fraction:
     return number
 
 
-def _whole(name: str, value: int, least: int = 1) -> int:
+def _refuse_no_count(name: str, value: int, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise UsageError(f"{name} must be a whole number of at least {least}, not {value!r}")
     return value
@@ -59,7 +59,7 @@ def gaussian(sigma: Number, epsilon: Number, *, shift: Number = 1, releases: int
     one of √k times the shift). The precision grows until the relative width of the enclosure is 1e-15.
     """
     ratio = _positive("shift", shift) / _positive("sigma", sigma)
-    return formula(GaussianLaw(1 / (ratio**2 * _whole("releases", releases))), _level(epsilon))
+    return formula(GaussianLaw(1 / (ratio**2 * _refuse_no_count("releases", releases))), _level(epsilon))
 
 
 def randomised_response(epsilon0: Number, epsilon: Number, *, releases: int = 1) -> Enclosure:
@@ -68,7 +68,7 @@ def randomised_response(epsilon0: Number, epsilon: Number, *, releases: int = 1)
     The loss is ±ε₀, with probabilities in the ratio e^ε₀ (Kairouz, Oh & Viswanath 2015).
     """
     law = randomised_response_law(_positive("epsilon0", epsilon0))
-    return enclosed(lambda _: law, _whole("releases", releases), _level(epsilon))
+    return enclosed(lambda _: law, _refuse_no_count("releases", releases), _level(epsilon))
 
 
 def laplace(scale: Number, epsilon: Number, *, shift: Number = 1, releases: int = 1, cells: int = 200) -> Enclosure:
@@ -78,8 +78,8 @@ def laplace(scale: Number, epsilon: Number, *, shift: Number = 1, releases: int 
     is cut into 2·``cells``; from above chords of the curve, from below test lines at their ends are composed.
     """
     law = LaplaceLaw(_positive("scale", scale) / _positive("shift", shift))
-    _whole("cells", cells)
-    if _whole("releases", releases) == 1:
+    _refuse_no_count("cells", cells)
+    if _refuse_no_count("releases", releases) == 1:
         return formula(law, _level(epsilon))
     return enclosed(lambda _: law, releases, _level(epsilon), cells=2 * cells)
 
@@ -90,8 +90,8 @@ def discrete_laplace(scale: Number, epsilon: Number, *, shift: int = 1, releases
     The loss (|x − shift| − |x|)/scale is (shift − 2x)/scale for 0 < x < shift, with mass t^x·(1 − t)/(1 + t), and
     ±shift/scale beyond, with masses 1/(1 + t) and t^shift/(1 + t).
     """
-    law = discrete_laplace_law(_positive("scale", scale), _whole("shift", shift))
-    return enclosed(lambda _: law, _whole("releases", releases), _level(epsilon))
+    law = discrete_laplace_law(_positive("scale", scale), _refuse_no_count("shift", shift))
+    return enclosed(lambda _: law, _refuse_no_count("releases", releases), _level(epsilon))
 
 
 def discrete_gaussian(variance: Number, epsilon: Number, *, shift: int = 1, releases: int = 1) -> Enclosure:
@@ -102,9 +102,9 @@ def discrete_gaussian(variance: Number, epsilon: Number, *, shift: int = 1, rele
     and are missing in the lower.
     """
     square = _positive("variance", variance)
-    _whole("shift", shift)
+    _refuse_no_count("shift", shift)
     return enclosed(
         lambda digits: discrete_gaussian_law(square, shift, digits, _MOST_VALUES),
-        _whole("releases", releases),
+        _refuse_no_count("releases", releases),
         _level(epsilon),
     )

@@ -321,7 +321,7 @@ def align_values(tree: ProgramTree, relation: Relation, length: int, *, integer:
 _Leaf = tuple[tuple[Constraint, ...], Affine]
 
 
-def _listed(tree: Branches) -> list[_Leaf]:
+def _leaves_of(tree: Branches) -> list[_Leaf]:
     """Return the leaves of a value; raise if data alone do not show that a way is dead."""
     leaves: list[_Leaf] = []
     for conditions, leaf in tree.regions():
@@ -343,14 +343,14 @@ def _boxed(trees: Sequence[Branches], relation: Relation, length: int) -> tuple[
     box = [Constraint(Affine({f"s{number}": sign}, group), ">=") for number in range(length) for sign in (1, -1)]
     for tree in trees:
         # how far a value moves on one leaf, or between two if it is constant on all: mostly how far it moves
-        leaves = _listed(tree)
+        leaves = _leaves_of(tree)
         steepest = max(sum((abs(Fraction(n)) for n in one.terms.values()), Fraction(0)) for _, one in leaves)
         constants = [Fraction(one.constant) for _, one in leaves]
         unit = steepest * group or max(constants) - min(constants) or Fraction(1)
         reasons: list[Farkas] | float = 0.0
         while not isinstance(reasons, list):
             scaled = _over(tree, unit)
-            reasons = _reasons(_listed(scaled), moved, box)
+            reasons = _reasons(_leaves_of(scaled), moved, box)
             if not isinstance(reasons, list):
                 unit *= Fraction(reasons).limit_denominator(_DENOMINATOR)
         values.append(Value(scaled, tuple(reasons)))
@@ -363,7 +363,7 @@ def _reasons(leaves: Sequence[_Leaf], moved: Mapping[str, str], box: Sequence[Co
     reasons: list[Farkas] = []
     for one in leaves:
         for other in leaves:
-            known, apart = _apart(one, other, moved)
+            known, apart = _known_of_both(one, other, moved)
             reason = _reason(known, box, Constraint(apart - Affine({}, 1), ">"))
             if reason is None:
                 return _largest([*known[0], *known[1], *box], apart)
@@ -378,7 +378,7 @@ def _summed(trees: Sequence[Branches]) -> tuple[tuple[Value, ...], list[Fraction
     """
     if sum(len(list(tree.leaves())) ** 2 for tree in trees) > MOST_SLOPE_REASONS:
         return None
-    listed = [_listed(tree) for tree in trees]
+    listed = [_leaves_of(tree) for tree in trees]
     steepest: list[dict[str, Fraction]] = []
     for leaves in listed:
         own: dict[str, Fraction] = {}
@@ -400,7 +400,7 @@ def _summed(trees: Sequence[Branches]) -> tuple[tuple[Value, ...], list[Fraction
     values: list[Value] = []
     for tree, own, unit in zip(trees, steepest, units, strict=True):
         scaled = _over(tree, unit)
-        leaves = _listed(scaled)
+        leaves = _leaves_of(scaled)
         slopes: list[Slope] = []
         for name, size in sorted(own.items()):
             up, down = (_slope_reasons(leaves, name, size / unit, sign) for sign in (1, -1))
@@ -417,7 +417,7 @@ def _slope_reasons(leaves: Sequence[_Leaf], query: str, slope: Fraction, sign: i
     reasons: list[Farkas] = []
     for one in leaves:
         for other in leaves:
-            known, apart = _apart(one, other, {query: "s0"})
+            known, apart = _known_of_both(one, other, {query: "s0"})
             reason = _reason(known, ahead, Constraint(apart.times(sign) - Affine({"s0": slope}), ">"))
             if reason is None:
                 return None
@@ -429,7 +429,7 @@ def _over(tree: Branches, unit: Fraction) -> Branches:
     return tree.mapped(lambda one: Branches(leaf=one.times(1 / unit)))
 
 
-def _apart(
+def _known_of_both(
     one: _Leaf, other: _Leaf, moved: Mapping[str, str]
 ) -> tuple[tuple[Sequence[Constraint], Sequence[Constraint]], Affine]:
     """Return what is known where a value is computed on two leaves, of each, and how far apart it is on both sides."""

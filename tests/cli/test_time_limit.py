@@ -38,7 +38,7 @@ def ended(tmp_path, monkeypatch):
         def wait(seconds):
             clock[0] = round(clock[0] + seconds, 6)
             if begins <= clock[0]:
-                processes._again(place).touch()
+                processes._second_look_file(place).touch()
             if answers <= clock[0]:
                 place.touch()
             raise subprocess.TimeoutExpired("a child", seconds)

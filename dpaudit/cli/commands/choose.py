@@ -327,7 +327,7 @@ def list_command(name: str | None, json_file: str | None) -> None:
         else:
             chosen = sorted(catalogue().values(), key=lambda item: (not item.correct, item.family, item.name))
         # a true loss may need a quadrature, and the table does not show it
-        facts = [_listed(item, losses=name is not None or json_file is not None) for item in chosen]
+        facts = [_catalogue_rows(item, losses=name is not None or json_file is not None) for item in chosen]
         text = _table(facts) if name is None else _page(chosen[0], facts[0])
     if json_file is not None:
         outputs.write(json_file, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
@@ -335,7 +335,7 @@ def list_command(name: str | None, json_file: str | None) -> None:
         outputs.say(text + "\n")
 
 
-def _listed(mechanism: Mechanism, *, losses: bool) -> dict[str, Any]:
+def _catalogue_rows(mechanism: Mechanism, *, losses: bool) -> dict[str, Any]:
     from dpaudit.evidence.canonical_json import plain_value
 
     parameters = _defaults(mechanism)

@@ -431,7 +431,11 @@ def explain_command(words: tuple[str, ...]) -> int:
         formatter.write_dl([(name, text[0]) for name, text in told.items()], col_max=36)
         click.echo(formatter.getvalue(), nl=False)
         return 0
-    asked = [name for name in told if _plain(word) in map(_plain, (name, name.partition(" (")[0], *name.split(", ")))]
+    asked = [
+        name
+        for name in told
+        if _folded_name(word) in map(_folded_name, (name, name.partition(" (")[0], *name.split(", ")))
+    ]
     if not asked:
         known = [*(told.keys() - listed.keys()), *(name for names in listed for name in names.split(", "))]
         raise UsageError(f"{word!r} is no verdict, rule, finding or term; {nearest(word, known)}")
@@ -439,7 +443,7 @@ def explain_command(words: tuple[str, ...]) -> int:
     return 0
 
 
-def _plain(name: str) -> str:
+def _folded_name(name: str) -> str:
     return name.casefold().replace("-", "").replace(" ", "")
 
 

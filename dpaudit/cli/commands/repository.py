@@ -284,7 +284,7 @@ def _with_table(file: Path, table: str) -> str:
         return table
     try:
         before = file.read_bytes().decode("utf-8")
-        known = tomllib.loads(_plain(before))
+        known = tomllib.loads(_unix_text(before))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise UsageError(f"cannot add to {str(file)!r}: {why}; fix it and call dpaudit init again") from None
@@ -295,7 +295,7 @@ def _with_table(file: Path, table: str) -> str:
     gap = "" if not before.strip("\ufeff\r\n ") else end if before.endswith("\n") else 2 * end
     after = before + gap + table.replace("\n", end)
     try:
-        same = _without_table(tomllib.loads(_plain(after))) == _without_table(known)
+        same = _without_table(tomllib.loads(_unix_text(after))) == _without_table(known)
     except ValueError:  # for example an inline table, which cannot be extended
         same = False
     if not same:
@@ -303,7 +303,7 @@ def _with_table(file: Path, table: str) -> str:
     return after
 
 
-def _plain(text: str) -> str:
+def _unix_text(text: str) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n")
 
 

@@ -40,7 +40,7 @@ def answer_candidates(data: Any, relation: Relation, *, domain: Any = None) -> l
     Besides the user's own answers, other ones are tried: all 0, and one that stands out from the rest, which is where
     selections and thresholds go wrong.
     """
-    answers = _numbers(data, relation)
+    answers = _answers_of(data, relation)
     size = answers.size
     if not size:
         raise UsageError(f"there is no answer to move under {str(relation)!r}; give at least one")
@@ -80,7 +80,7 @@ def answer_candidates(data: Any, relation: Relation, *, domain: Any = None) -> l
     return pairs
 
 
-def _numbers(data: Any, relation: Relation) -> np.ndarray[Any, Any]:
+def _answers_of(data: Any, relation: Relation) -> np.ndarray[Any, Any]:
     what = "give numbers, or another relation ('add-remove' or 'replace' for records)"
     try:
         answers = np.asarray(data)
@@ -361,7 +361,7 @@ def chosen(
     if relation.kind == "queries":
         pairs = [] if data is None else answer_candidates(data, relation, domain=None if beyond_domain else domain)
         return _limited([*pairs, *_tiny(data, relation, domain, listed)], limit)
-    dataset = blank(domain) if data is None else _read(data, domain)
+    dataset = blank(domain) if data is None else _dataset_with_pattern(data, domain)
     if isinstance(dataset, Single) and (relation.kind != "replace" or relation.person is not None):
         raise UsageError(
             f"the relation {str(relation)!r} needs records, and {_article(data)} holds none; give a list, an array, "
@@ -386,7 +386,7 @@ def count_outside(data: Any, domain: Any) -> int:
     """Return how many records of the data lie outside of a declared domain."""
     if data is None or domain is None:
         return 0
-    dataset = _read(data, domain)
+    dataset = _dataset_with_pattern(data, domain)
     return int(np.count_nonzero(outside(dataset, column_domains(domain, dataset))))
 
 
@@ -403,7 +403,7 @@ def _tiny(data: Any, relation: Relation, domain: Any, limit: int) -> list[LazyPa
     return tiny_pairs(domain, relation, limit=limit, like=data) if known and not isinstance(dataset, Single) else []
 
 
-def _read(data: Any, domain: Any) -> Dataset:
+def _dataset_with_pattern(data: Any, domain: Any) -> Dataset:
     """Read the data; if a list holds no record, the domain defines what a record looks like."""
     dataset = dataset_of(data)
     if dataset.size or not isinstance(dataset, Listed | Mapped):

@@ -365,7 +365,7 @@ class Changes:
         opposites = [
             other
             for other in self.tries
-            if other.kind == EXTREME and other.lean == -one.lean and _apart(other.fields, one.fields)
+            if other.kind == EXTREME and other.lean == -one.lean and _differ(other.fields, one.fields)
         ]
         rank = [
             other
@@ -408,7 +408,7 @@ class Changes:
         """Whether a record with these values differs from the one that made records are based on."""
         if self.typical is not None:
             return self._differs(self.typical, fields)
-        return _apart({n: self.plain.get(n, self.dataset.columns[n].plain) for n in fields}, fields)
+        return _differ({n: self.plain.get(n, self.dataset.columns[n].plain) for n in fields}, fields)
 
     # --- other datasets than the user's own: the first of their records, and made ones ---
 
@@ -514,7 +514,7 @@ def _rank(level: str) -> int:
     return _ODD_FIRST.index(level) if level in _ODD_FIRST else len(_ODD_FIRST) if level in _ODD_LAST else -1
 
 
-def _apart(fields0: Mapping[int, Any], fields1: Mapping[int, Any]) -> bool:
+def _differ(fields0: Mapping[int, Any], fields1: Mapping[int, Any]) -> bool:
     """Whether two records have different values in the same columns."""
     return fields0.keys() == fields1.keys() and any(digest(fields0[n]) != digest(fields1[n]) for n in fields0)
 

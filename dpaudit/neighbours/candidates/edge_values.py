@@ -101,7 +101,7 @@ def _naive(date: datetime.datetime) -> datetime.datetime:
     return date.replace(tzinfo=None)
 
 
-def _numbers(texts: Sequence[str]) -> TextForm | None:
+def _as_decimals(texts: Sequence[str]) -> TextForm | None:
     if not all(map(_NUMBER.fullmatch, texts)):
         return None
     whole = all("." not in each for each in texts)
@@ -177,7 +177,7 @@ def _shape(text: str) -> str:
     return _RUNS.sub(lambda run: "9" if run[0].isdecimal() else "a", text)
 
 
-_FORMS: tuple[Callable[[Sequence[str]], TextForm | None], ...] = (_dates, _numbers, _documents, _codes)
+_FORMS: tuple[Callable[[Sequence[str]], TextForm | None], ...] = (_dates, _as_decimals, _documents, _codes)
 
 # --- On which values is a release most likely to be wrong? ---
 
@@ -239,7 +239,7 @@ def seen_in(dataset: Dataset, number: int, usable: np.ndarray[Any, Any], count: 
         places = np.flatnonzero(known)
         if array.dtype.kind not in "fM" or not len(places):
             return Seen()
-        return Seen(_first(array[places], places, count, 1), _first(array[places], places, count, -1))
+        return Seen(_lowest_places(array[places], places, count, 1), _lowest_places(array[places], places, count, -1))
     listed = values.tolist() if isinstance(values, np.ndarray) else values
     counts = Counter(listed if usable.all() else itertools.compress(listed, usable.tolist()))
     for value in [value for value in counts if is_missing(value)]:
@@ -251,7 +251,9 @@ def seen_in(dataset: Dataset, number: int, usable: np.ndarray[Any, Any], count: 
     return Seen(rare=_place(listed, usable, rare), common=_place(listed, usable, common))
 
 
-def _first(values: np.ndarray[Any, Any], places: np.ndarray[Any, Any], count: int, sign: int) -> tuple[int, ...]:
+def _lowest_places(
+    values: np.ndarray[Any, Any], places: np.ndarray[Any, Any], count: int, sign: int
+) -> tuple[int, ...]:
     """The places of the lowest values (of the highest, for the sign −1), the most extreme first."""
     if count == 1:
         return (int(places[np.argmin(values) if sign > 0 else np.argmax(values)]),)

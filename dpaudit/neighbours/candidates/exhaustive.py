@@ -111,7 +111,7 @@ def on_fewer_records(pairs: Sequence[LazyPair], most: int) -> list[LazyPair]:
     dataset = next((each.sides[0] for each in pairs if each.sides is not None), None)
     if dataset is None or dataset.size <= 2 * most:
         return list(pairs)
-    named = {place for each in pairs for place in _named(each)}
+    named = {place for each in pairs for place in _places_touched(each)}
     kept = np.union1d(np.linspace(0, dataset.size - 1, most).astype(np.intp), np.array(sorted(named), dtype=np.intp))
     if 2 * len(kept) > dataset.size:
         return list(pairs)
@@ -137,7 +137,7 @@ def _both(build: Callable[[Side], Any], side0: Side, side1: Side) -> tuple[Any, 
     return build(side0), build(side1)
 
 
-def _named(pair: LazyPair) -> Iterator[int]:
+def _places_touched(pair: LazyPair) -> Iterator[int]:
     """Yield the places of the records that a pair changes or copies."""
     for side in () if pair.sides is None else pair.sides[1:]:
         yield from side.dropped
@@ -165,7 +165,7 @@ def tiny_pairs(
     domains = column_domains(domain, dataset)
     column = None if relation.person is None else dataset.numbered(relation.person)
     records = grid(dataset, domains)
-    shown = [_shown(dataset, {number: record[number] for number in domains}) for record in records]
+    shown = [_record_text(dataset, {number: record[number] for number in domains}) for record in records]
     people = None if column is None else [record[column] for record in records]
     return list(itertools.islice(_pairs(dataset, records, shown, relation, size, people), limit))
 
@@ -222,7 +222,7 @@ def _pairs(
                     if not relation.accepts_people(*owners):
                         continue
                 sides = [[Made(None, records[place]) for place in (*common, *own)] for own in (gone, come)]
-                name = " and ".join(_told(shown, (*common, *own)) for own in (gone, come))
+                name = " and ".join(_records_text(shown, (*common, *own)) for own in (gone, come))
                 apart = _columns_apart([records[place] for place in (*common, *gone, *come)])
                 sort = f"{len(common)} {len(gone)} {len(come)} {apart}"
                 yield LazyPair(name, "tiny", partial(_built_at, dataset, sides[0], sides[1]), sort)
@@ -254,11 +254,11 @@ def _built_at(dataset: Dataset, side0: list[Made], side1: list[Made]) -> tuple[A
     return dataset.build([side0] if side0 else []), dataset.build([side1] if side1 else [])
 
 
-def _told(shown: Sequence[str], places: Sequence[int]) -> str:
+def _records_text(shown: Sequence[str], places: Sequence[int]) -> str:
     return "[" + ", ".join(shown[place] for place in places) + "]"
 
 
-def _shown(dataset: Dataset, record: Mapping[int, Any]) -> str:
+def _record_text(dataset: Dataset, record: Mapping[int, Any]) -> str:
     """A description of a record by its declared columns alone: other columns may hold personal data."""
     values = {dataset.columns[n].name: v.item() if hasattr(v, "item") else v for n, v in record.items()}
     if None in values:

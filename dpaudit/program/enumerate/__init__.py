@@ -270,7 +270,7 @@ def _checked(plainly: Callable[[Noise], Any], trace: DrawTrace, output: Any) -> 
     the message of the plain run is kept.
     """
     noise = _Replayed(trace)
-    output, before = _apart(output), floated(output)  # the plain run may fill the same list
+    output, before = _copied(output), floated(output)  # the plain run may fill the same list
     plain = run_once(plainly, noise)
     raised = isinstance(plain, Raised) and isinstance(output, Raised) and plain.kind == output.kind
     alike = raised or same(floated(plain), before)
@@ -282,12 +282,12 @@ def _checked(plainly: Callable[[Noise], Any], trace: DrawTrace, output: Any) -> 
     return plain if raised else output
 
 
-def _apart(value: Any) -> Any:
+def _copied(value: Any) -> Any:
     """Return an output with its lists and dicts copied."""
     if type(value) in (list, tuple):
-        return type(value)(map(_apart, value))
+        return type(value)(map(_copied, value))
     if type(value) is dict:
-        return {key: _apart(item) for key, item in value.items()}
+        return {key: _copied(item) for key, item in value.items()}
     return value
 
 

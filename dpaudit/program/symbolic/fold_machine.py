@@ -98,7 +98,7 @@ def read_fold(
     """
     both = _Programs(fold), _Programs(fold if read_as is None else read_as)
     try:
-        return _read(_Reader(*both, parameters, integer, most=_FEW_STATES))
+        return _machine_of(_Reader(*both, parameters, integer, most=_FEW_STATES))
     except _EndlessError as endless:
         endless_fold = endless
     # a number that counts records is read as any number, at once if no branch looks at it
@@ -106,7 +106,7 @@ def read_fold(
     if counted is not None and not _looks_at(counted, endless_fold.counters):
         return counted[0]
     try:
-        return _read(_Reader(*both, parameters, integer, most=MOST_STATES))
+        return _machine_of(_Reader(*both, parameters, integer, most=MOST_STATES))
     except _EndlessError as endless:
         if endless.counters != endless_fold.counters:
             counted = _counted(both, parameters, integer, endless.counters)
@@ -134,7 +134,7 @@ def _counted(
         return None
     reader = _Reader(*both, parameters, integer, counters)
     try:
-        return _read(reader), reader.places
+        return _machine_of(reader), reader.places
     except SymbolicError:
         return None
 
@@ -147,7 +147,7 @@ def _looks_at(counted: tuple[FoldMachine, Mapping[_Place, int]], counters: froze
     return any(not names.isdisjoint(each.expression.terms) for leaf in leaves for each in leaf.conditions)
 
 
-def _read(reader: _Reader) -> FoldMachine:
+def _machine_of(reader: _Reader) -> FoldMachine:
     start = reader.part("begin", [])
     states: list[State] = []
     while len(states) < len(reader.templates):
@@ -240,7 +240,7 @@ class _Reader:
 
     def named(self, template: Output) -> str:
         """Return a state as text."""
-        return _text(template, self.places)
+        return _output_text(template, self.places)
 
     def padded(self, machine: FoldMachine) -> FoldMachine:
         """Return the machine with all real numbers in every state.
@@ -326,7 +326,7 @@ def _data(output: Output, places: Mapping[_Place, int]) -> Any:
     return None if kind == "none" else output[1]
 
 
-def _text(output: Output, places: Mapping[_Place, int]) -> str:
+def _output_text(output: Output, places: Mapping[_Place, int]) -> str:
     value = _data(output, places)
 
     def told(value: Any) -> str:

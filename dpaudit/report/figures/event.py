@@ -75,7 +75,7 @@ def speaks_for(event: Event | None, cell: Cell) -> int | None:
             label = label or _row_label(rule, rule.score, cell.label)
         elif isinstance(rule.score, Box):
             label = label or _box_label(rule, rule.score, cell.label)
-    if not label and (value := _number(cell)) is not None:
+    if not label and (value := _cell_number(cell)) is not None:
         for rule in _scalar_rules(event):
             label = label or rule.labels[bisect_right(rule.edges, value)]
     return None if not label else int(label < 0)
@@ -107,7 +107,7 @@ def _box_label(rule: Rule, box: Box, text: str) -> int:
     return rule.labels[int(inside)]
 
 
-def _number(cell: Cell) -> float | None:
+def _cell_number(cell: Cell) -> float | None:
     if cell.low is not None:
         return cell.low
     if cell.high is not None:
@@ -155,7 +155,7 @@ def bars(histogram: Histogram, event: Event | None) -> list[CellBar]:
         interval = cell.low is not None or cell.high is not None
         label = interval_text(cell.low, cell.high) if interval and histogram.axis == "output" else cell.label
         side = None if histogram.axis == "score" and interval else speaks_for(event, cell)
-        drawn.append((CellBar(label, cell.count0, cell.count1, side), _number(cell)))
+        drawn.append((CellBar(label, cell.count0, cell.count1, side), _cell_number(cell)))
     ranked = sorted(drawn, key=lambda item: -(item[0].count0 + item[0].count1))
     kept, rest = ranked[:_MOST_BARS], [bar for bar, _ in ranked[_MOST_BARS:]]
     if sum(number is not None for _, number in kept) > len(kept) / 2:

@@ -93,7 +93,7 @@ def _largest(values: Any, counted: bool = False) -> int:
         return max((_largest(value, name in _COUNTED) for name, value in values.items()), default=0)
     if isinstance(values, list | tuple):
         return max((_largest(value, counted) for value in values), default=0)
-    return _number(values) if counted else 0
+    return _count_of(values) if counted else 0
 
 
 _COUNTED = frozenset(
@@ -113,7 +113,7 @@ _COUNTED = frozenset(
 )
 
 
-def _number(value: Any) -> int:
+def _count_of(value: Any) -> int:
     """Return a count as an int; records write one from 2^53 on as text."""
     if isinstance(value, str) and value.isdecimal() and value.isascii():
         return int(value) if len(value) < 400 else _MOST_RUNS + 1

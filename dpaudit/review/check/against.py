@@ -159,15 +159,17 @@ def _by_its_verdict(html: str, evidence: Evidence, why: str) -> Finding:
         return failing("page", f"its evidence cannot be drawn: {type(error).__name__}: {error}")
     title = f"{head.word}: {evidence.target.name} – dpaudit"
     same = generator(html).split(",")[0] == f"dpaudit {installed_version('dpaudit')}"
-    if _plain(shown_here.title) != _plain(title) or _plain(shown_here.word) != _plain(f"Verdict: {head.word}"):
+    if _folded_text(shown_here.title) != _folded_text(title) or _folded_text(shown_here.word) != _folded_text(
+        f"Verdict: {head.word}"
+    ):
         return failing("page", f"it does not show the verdict of its evidence, {head.word} for {evidence.target.name}")
-    if same and _plain(shown_here.verdict) != _plain(" ".join(whole)):
+    if same and _folded_text(shown_here.verdict) != _folded_text(" ".join(whole)):
         return failing("page", "what it shows beside its verdict is not what its evidence gives: the text was edited")
     said = "the verdict that it shows is that of its evidence, and the rest of the page was not compared"
     return unchecked("page", f"{said}: {why}", decides=True)
 
 
-def _plain(text: str) -> str:
+def _folded_text(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 

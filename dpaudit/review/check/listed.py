@@ -74,7 +74,7 @@ def accounted(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
     assert accounting is not None
     try:
         events = events_of(accounting.releases, evidence.relation)
-        wrong = _listed(evidence, accounting, events)
+        wrong = _wrong_releases(evidence, accounting, events)
     except _UNREADABLE as error:
         yield failing("releases", f"what was run cannot be read: {error}")
         return
@@ -85,13 +85,13 @@ def accounted(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
         yield from _stated(accounting)
         yield from _concluded(evidence, accounting)
         if again:
-            yield from _again(accounting, events)
+            yield from _same_curve(accounting, events)
             yield from _others(accounting, events)
     except _UNREADABLE as error:
         yield failing("accounting", f"what it says cannot be read: {error}")
 
 
-def _listed(evidence: Evidence, accounting: Accounting, events: Events) -> str:
+def _wrong_releases(evidence: Evidence, accounting: Accounting, events: Events) -> str:
     """What is wrong with the releases, beside the certificates; empty where nothing is."""
     known = [written(event, count) for event, count in events.parts]
     used = {each.certificate for each in accounting.statements}
@@ -164,7 +164,7 @@ def _concluded(evidence: Evidence, accounting: Accounting) -> Iterator[Finding]:
 # --- carried out again ------------------------------------------------------------------------------------
 
 
-def _again(accounting: Accounting, events: Events) -> Iterator[Finding]:
+def _same_curve(accounting: Accounting, events: Events) -> Iterator[Finding]:
     """Whether the first accounting with a curve, carried out again, gives the same curve and the same note.
 
     Where largest losses or variances are added up, as for ε at δ = 0, there is no curve.

@@ -99,7 +99,7 @@ def _disordered(epochs: Sequence[records.Epoch], may_grade: bool) -> str:
             return wrong
         own = epoch.stakes[0].own.runs
         for stake in epoch.stakes:
-            if not (_whole(stake.past, stake.speaks) and _whole(stake.own, stake.speaks)):
+            if not (_counts_add_up(stake.past, stake.speaks) and _counts_add_up(stake.own, stake.speaks)):
                 return "more runs point to a dataset than were made, or some to one that the event does not name"
             if stake.own.runs != own or stake.past.runs != epoch.stakes[0].past.runs:
                 return "events of one epoch were counted on different runs"
@@ -125,7 +125,7 @@ def _misgraded(stakes: Sequence[records.Stake], graded: bool) -> str:
     return "" if tuple(map(sum, bins)) == runs else "the degrees of an event do not add up to its runs"
 
 
-def _whole(counts: records.Counts, speaks: tuple[bool, bool]) -> bool:
+def _counts_add_up(counts: records.Counts, speaks: tuple[bool, bool]) -> bool:
     filled = zip(counts.runs, counts.toward0, counts.toward1, strict=True)
     said = zip(speaks, (counts.toward0, counts.toward1), strict=True)
     named = all(names or not any(toward) for names, toward in said)
@@ -443,7 +443,7 @@ def _errors(evidence: Evidence) -> Finding:
 
 
 def _headline(evidence: Evidence) -> Finding:
-    shown = _shown(evidence, "real")
+    shown = _bounds_at_confidence(evidence, "real")
     exact, upper, stated = evidence.exact, evidence.upper, evidence.lower
     best = max(shown, key=lambda bound: bound.value, default=None)
     if best is None and exact is None:
@@ -462,7 +462,7 @@ def _headline(evidence: Evidence) -> Finding:
 
 
 def _low_bits(evidence: Evidence) -> Finding:
-    shown = _shown(evidence, "float")
+    shown = _bounds_at_confidence(evidence, "float")
     stated = evidence.floating_point
     assert stated is not None
     best = max(shown, key=lambda bound: bound.value, default=_nothing(evidence, "float"))
@@ -480,7 +480,7 @@ def _same_bound(stated: records.Bound, again: records.Bound) -> bool:
     return stated == msgspec.structs.replace(again, value=stated.value) and agrees(again.value, stated.value)
 
 
-def _shown(evidence: Evidence, arithmetic: str) -> list[records.Bound]:
+def _bounds_at_confidence(evidence: Evidence, arithmetic: str) -> list[records.Bound]:
     """Return the bounds of the attempts, at the confidence of the whole audit."""
     bounds = [attempt.bound for attempt in evidence.attempts]
     return [build.at_whole(bound, evidence.confidence) for bound in bounds if bound.arithmetic == arithmetic]

@@ -143,7 +143,7 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
     yield from _decided(evidence, looks)
     # other versions may word the reason differently, but not with different numbers
     same = evidence.versions.get("dpaudit") == build.installed_version("dpaudit")
-    same_reason = evidence.reason == reason if same else _numbers(evidence.reason) == _numbers(reason)
+    same_reason = evidence.reason == reason if same else _numerals_in(evidence.reason) == _numerals_in(reason)
     if holds and not same_reason:
         yield failing("reason", f"the sentence of the verdict is: {reason}")
     elif holds and evidence.reason != reason:
@@ -162,7 +162,7 @@ def _decided(evidence: Evidence, looks: TwoLooks | None) -> Iterator[Finding]:
         yield failing("verdict", f"it rests {'' if decided == 'float' else 'not '}{what}")
 
 
-def _numbers(text: str) -> set[str]:
+def _numerals_in(text: str) -> set[str]:
     return set(re.findall(r"\d[\d.,/e+-]*", text))
 
 
@@ -293,11 +293,11 @@ def _pair(evidence: Evidence, number: int, pair: records.PairRecord) -> Iterator
         yield failing("pair", f"pair {number}: nothing comes from {pair.origin!r}")
     data = []
     for kept, shown, own in ((pair.data0, pair.shown0, pair.digest0), (pair.data1, pair.shown1, pair.digest1)):
-        for dataset in [*([] if kept is None else [read_kept(kept)]), *_read(shown)]:
+        for dataset in [*([] if kept is None else [read_kept(kept)]), *_data_in(shown)]:
             if digest(dataset) != own:
                 yield failing("pair", f"pair {number}: data that it shows have another digest")
                 return
-        data += [read_kept(kept)] if kept is not None else _read(shown)
+        data += [read_kept(kept)] if kept is not None else _data_in(shown)
     if len(data) < 2:
         said = f"pair {number}: its data are there by digest alone, so that nothing shows that they are neighbours"
         yield unchecked("pair", said, decides=False)
@@ -312,7 +312,7 @@ def _pair(evidence: Evidence, number: int, pair: records.PairRecord) -> Iterator
         )
 
 
-def _read(text: str | None) -> list[Any]:
+def _data_in(text: str | None) -> list[Any]:
     """Return the data in a text, as the only member of a list; empty if the text does not show all of them."""
     try:
         return [] if text is None else [ast.literal_eval(text)]

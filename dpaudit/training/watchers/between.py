@@ -86,8 +86,8 @@ class Between:
             for then, group in zip(self.options, now, strict=False):
                 self.seen.options |= {name for name in group if name in then and not _is_same(group[name], then[name])}
             if now and not _is_same(now[0].get("lr"), self.options[0].get("lr")):
-                self.followed.set_rate(_value(now[0]["lr"]))
-        self.options = [{name: _value(each) for name, each in group.items()} for group in now]
+                self.followed.set_rate(_plain_option(now[0]["lr"]))
+        self.options = [{name: _plain_option(each) for name, each in group.items()} for group in now]
 
     def _by_metric(self, optimizer: Any) -> None:
         """A metric decided the rate, also where it left it as it was."""
@@ -118,13 +118,13 @@ class Between:
         self.given = {}
 
 
-def _value(option: Any) -> Any:
+def _plain_option(option: Any) -> Any:
     """An option as a plain value, which stays what it is."""
     return option.item() if isinstance(option, torch.Tensor) and option.numel() == 1 else option
 
 
 def _is_same(one: Any, two: Any) -> bool:
-    return bool(_value(one) == _value(two))
+    return bool(_plain_option(one) == _plain_option(two))
 
 
 def _differ(now: Any, then: Any) -> bool:

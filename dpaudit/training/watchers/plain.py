@@ -235,7 +235,7 @@ def _draws_gaussian(func: Any, args: tuple[Any, ...], named: Mapping[str, Any]) 
     return True
 
 
-def _number(value: Any) -> float | None:
+def _as_number(value: Any) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -245,9 +245,9 @@ def _number(value: Any) -> float | None:
 
 def _scaled(func: Any, first: Any, other: Any, tags: tuple[Tag | None, Tag | None]) -> Tag | None:
     """What is known of a product or a quotient."""
-    number, tag = _number(other), tags[0]
+    number, tag = _as_number(other), tags[0]
     if number is None and func in _TIMES and tags[0] is None:
-        number, tag = _number(first), tags[1]
+        number, tag = _as_number(first), tags[1]
     if number is None:
         lossy = [each for each in tags if each is not None and not isinstance(each, Divided)]
         return Lost() if lossy else None
@@ -404,7 +404,7 @@ class PlainWatcher:
             parts = {self.names[p]: values(tag.noise) for p, tag in noisy.items()}
             if self.recorder.looks():
                 each = zip(noisy.items(), parts.values(), strict=True)
-                altered = max((_apart(p.grad, tag, part) for (p, tag), part in each), default=0.0)
+                altered = max((_relative_distance(p.grad, tag, part) for (p, tag), part in each), default=0.0)
         if parts and unit > 0:
             kept, seen = self.recorder.noise(parts, unit)
         divisor = next(iter(divisors)) if len(divisors) == 1 else None
@@ -574,7 +574,7 @@ class PlainWatcher:
                 each.unknown = 0
 
 
-def _apart(gradient: Any, tag: Noisy, noise: np.ndarray[Any, Any]) -> float:
+def _relative_distance(gradient: Any, tag: Noisy, noise: np.ndarray[Any, Any]) -> float:
     """How far a gradient is from the noisy sum that it was followed from, relative: something may have changed it."""
     whole = values(tag.total) + noise
     apart, size = length(values(gradient) * tag.divisor - whole), length(whole)

@@ -546,7 +546,7 @@ def farthest(
     near = low + (high - low) * np.vstack([corners, grid, rng.uniform(0, 1, (512, sides))])
     far, best, still = -1.0, near[0], 0
     for _ in range(rounds):
-        moved = np.nan_to_num(_apart(value, near, replaced), nan=-1.0, posinf=-1.0)
+        moved = np.nan_to_num(_differences(value, near, replaced), nan=-1.0, posinf=-1.0)
         order = np.argsort(-moved, kind="stable")[:8]
         still = 0 if moved[order[0]] > far else still + 1
         if not still:
@@ -568,7 +568,7 @@ _STILL = 4  # rounds that find nothing better, after which none does
 _WIDE = 1e6  # beyond, floats cancel
 
 
-def _apart(value: Value, points: Any, replaced: int) -> Any:
+def _differences(value: Value, points: Any, replaced: int) -> Any:
     second = points[:, :-1].copy()
     second[:, replaced] = points[:, -1]
     with np.errstate(all="ignore"):

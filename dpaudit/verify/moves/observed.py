@@ -113,17 +113,17 @@ def _on(
             try:
                 result = observed.run(function, data, **parameters, **{name: make() for name, make in given.items()})
             except Exception as error:
-                return f"on {_numbers(point)} it raises {type(error).__name__}: {error}"
+                return f"on {_numbers_text(point)} it raises {type(error).__name__}: {error}"
         if len(observed.chances) != len(chosen):
-            return f"on {_numbers(point)} it makes {len(observed.chances)} choices, and {len(chosen)} were read"
+            return f"on {_numbers_text(point)} it makes {len(observed.chances)} choices, and {len(chosen)} were read"
         for number, chances in zip(chosen, observed.chances, strict=True):
             read = np.array([float(each[run]) for each in wanted[number]])
             if reading.releases[number].law == graph.SCORES:
                 read = np.exp(read - read.max()) / np.exp(read - read.max()).sum()
             if len(read) != len(chances) or not np.allclose(chances, read, rtol=_NEAR, atol=1e-12):
-                return f"on {_numbers(point)} it chooses by other chances than were read"
+                return f"on {_numbers_text(point)} it chooses by other chances than were read"
         if why := _unlike(reading, reading.result, result, run, wanted, (evaluate, points)):
-            return f"on {_numbers(point)} {why}"
+            return f"on {_numbers_text(point)} {why}"
     return ""
 
 
@@ -134,14 +134,14 @@ def _unlike(reading: ways.Reading, shown: Any, result: Any, run: int, wanted: An
             return ""  # made of outputs with noise
         release, values = reading.releases[shown.form[1]], wanted[shown.form[1]]
         if release.how == graph.ADDED:
-            return _apart(result, values[0][run])
+            return _deviation_text(result, values[0][run])
         scores = sorted(float(each[run]) for each in values)
         if release.how == graph.SELECTED and scores[-1] - scores[-2] > _NEAR:
             best = max(range(len(values)), key=lambda place: values[place][run])
             return "" if int(result) == best else f"the largest is number {int(result)}, and number {best} was read"
         return ""
     if isinstance(shown, graph.Value):
-        return _apart(result, float(points[0](shown, points[1][run : run + 1])[0]))
+        return _deviation_text(result, float(points[0](shown, points[1][run : run + 1])[0]))
     if isinstance(shown, list):
         parts = (
             list(result.values())
@@ -157,7 +157,7 @@ def _unlike(reading: ways.Reading, shown: Any, result: Any, run: int, wanted: An
     return ""
 
 
-def _apart(result: Any, wanted: float) -> str:
+def _deviation_text(result: Any, wanted: float) -> str:
     try:
         number = float(result)
     except (TypeError, ValueError):
@@ -167,5 +167,5 @@ def _apart(result: Any, wanted: float) -> str:
     return f"it computes {number:.12g}, and {wanted:.12g} was read"
 
 
-def _numbers(point: Any) -> str:
+def _numbers_text(point: Any) -> str:
     return f"[{', '.join(f'{each:.6g}' for each in point)}]"

@@ -273,13 +273,13 @@ def _check_moves(evidence: Evidence, proof: Proof) -> Shown:
 def _read_moves_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
     if proof.certificate is None or proof.domain is None:
         return None
-    again = _again(proof, asked)
+    again = _derived_again(proof, asked)
     if again.certificate is None:
         return False
     return _program(again.certificate) == _program(proof.certificate)
 
 
-def _again(proof: Proof, asked: Asked) -> Derived:
+def _derived_again(proof: Proof, asked: Asked) -> Derived:
     assert proof.certificate is not None
     return derive(
         asked.mechanism,
