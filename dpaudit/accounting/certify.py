@@ -215,15 +215,15 @@ class Account:
             if about > _MOST_LOSS and any(isinstance(law, Continuous) for laws in self.laws.values() for law in laws):
                 _refuse_loss(about)
 
-            def found(end: compose.End) -> Decimal:
+            def epsilon_of(end: compose.End) -> Decimal:
                 return end.tail.epsilon(delta, self._tilt(end).epsilon)
 
             if self.rho is not None:
                 order = best_order(self.rho, delta=delta)
                 end = self._compose(*self.main, self._first_step())
                 high = decimal(order.epsilon(delta), up=True)
-                return self._certified("epsilon", delta, [end], found(end), high, _BY_ORDER, points, order)
-            ends, low, high, note = self._narrow(found, _epsilon)
+                return self._certified("epsilon", delta, [end], epsilon_of(end), high, _BY_ORDER, points, order)
+            ends, low, high, note = self._narrow(epsilon_of, _epsilon)
             return self._certified("epsilon", delta, ends, low, high, note, points)
 
     def delta(self, epsilon: Fraction, points: int) -> Certified:
@@ -238,7 +238,7 @@ class Account:
             }
             tilt = self.tilts[self.main].tilt
 
-            def found(end: compose.End) -> Decimal:
+            def delta_of(end: compose.End) -> Decimal:
                 value = end.tail.delta(epsilon)
                 return min(Decimal(1), max(Decimal(0), decimal(value, up=end.up)))
 
@@ -249,8 +249,8 @@ class Account:
                 order = best_order(self.rho, epsilon=epsilon)
                 end = self._compose(*self.main, self._first_step())
                 high = min(Decimal(1), decimal(order.delta(epsilon), up=True))
-                return self._certified("delta", epsilon, [end], found(end), high, _BY_ORDER, points, order)
-            ends, low, high, note = self._narrow(found, width)
+                return self._certified("delta", epsilon, [end], delta_of(end), high, _BY_ORDER, points, order)
+            ends, low, high, note = self._narrow(delta_of, width)
             return self._certified("delta", epsilon, ends, low, high, note, points)
 
     def _expected_delta(self, epsilon: Fraction) -> float:

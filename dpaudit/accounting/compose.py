@@ -539,10 +539,12 @@ def _check(places: int) -> None:
         raise UsageError(f"the loss has more than {_MOST_PLACES:,} values; take fewer releases or a coarser grid")
 
 
-def _ends(found: Any) -> Enclosure:
-    if not found.is_finite():
+def _ends(enclosed_value: Any) -> Enclosure:
+    if not enclosed_value.is_finite():
         return Enclosure(Fraction(-1), Fraction(2))
-    low, high = (_dyadic(*(int(part) for part in end.man_exp())) for end in (found.lower(), found.upper()))
+    low, high = (
+        _dyadic(*(int(part) for part in end.man_exp())) for end in (enclosed_value.lower(), enclosed_value.upper())
+    )
     return Enclosure(low, high)
 
 

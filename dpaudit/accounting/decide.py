@@ -158,7 +158,7 @@ def calibrate(events: Asked, claim: Claim | str, *, steps: bool = False, precisi
         raise UsageError("calibration needs a claim, such as 'epsilon=3, delta=1e-5'")
     if not 1e-6 <= precision <= 0.1:
         raise UsageError(f"precision is relative, from 1e-6 to 0.1, not {precision!r}")
-    return _Search(events, claimed, _Steps() if steps else _Noise(precision), precision).found()
+    return _Search(events, claimed, _Steps() if steps else _Noise(precision), precision).calibrated()
 
 
 class _Noise:
@@ -243,7 +243,7 @@ class _Search:
         self.slope = -scale.steepness
         self.tried: dict[Decimal, Decision] = {}
 
-    def found(self) -> Calibrated:
+    def calibrated(self) -> Calibrated:
         """Return what was asked for."""
         place = 0.0
         if self.claim.delta > 0 and self.claim.value > 0:  # else ε, μ or ρ is a sum, exact at once

@@ -35,12 +35,12 @@ _LONGEST, _ROUNDED = 60, 30  # digits of a rational one
 def flint() -> Any:
     """Return python-flint; raise `UsageError` where it is not installed."""
     try:
-        import flint as found
+        import flint as library
     except ImportError:
         raise UsageError(
             "certified accounting needs python-flint; install it with: pip install 'dpaudit[proof]'"
         ) from None
-    return found
+    return library
 
 
 @contextmanager

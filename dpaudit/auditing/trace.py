@@ -315,7 +315,7 @@ def _record(traced: Traced, number: int, question: Question) -> Trace:
     findings = dict.fromkeys(
         TraceFinding(str(each.word), each.text, each.where, each.met)
         for path in traced.paths
-        for each in sorted(path.found, key=lambda found: -found.word)
+        for each in sorted(path.found, key=lambda one: -one.word)
         if each.word >= min(worst.word, Word.NOT_PRICED) or each.word is Word.NOT_SEEN or path is worst
     )
     price = worst.price

@@ -145,7 +145,7 @@ class Subject:
         histogram: records.Histogram | None = None,
         learning: int = 0,
         measuring: int = 0,
-        **found: Any,
+        **more: Any,
     ) -> Evidence:
         """Return evidence with what was found.
 
@@ -154,7 +154,7 @@ class Subject:
             lower: the bound in the headline.
             attempts, histogram: what was measured.
             learning, measuring: how many runs, of both sides and all pairs.
-            found: other members of `Evidence`.
+            more: other members of `Evidence`.
         """
         return Evidence(
             target=self.target,
@@ -179,7 +179,7 @@ class Subject:
             types=self.types,
             block_size=self.block_size,
             assumptions=self.assumptions,
-            **found,
+            **more,
         )
 
     def nothing(self, verdict: records.Verdict, reason: str = "", *, learning: int = 0, measuring: int = 0) -> Evidence:

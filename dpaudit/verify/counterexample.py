@@ -595,7 +595,7 @@ def _search(proof: fold.AlignmentProof, objective: Objective, seed: int) -> Like
         begun.sort(key=lambda item: -item[0])
         begun = [(search.go_on(generations), cost, search) for _, cost, search in begun[:count]]
     ended = (search.best() for _, _, search in sorted(begun, key=lambda item: -item[0])[:_FINALISTS])
-    return max(ended, key=lambda found: found.score, default=None)
+    return max(ended, key=lambda one: one.score, default=None)
 
 
 def _candidates(classes: Sequence[alignment.AlignedClass]) -> Iterator[tuple[EventShape, float]]:

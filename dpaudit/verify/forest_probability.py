@@ -169,12 +169,12 @@ Terms = dict[tuple[int, Fraction], Any]
 def flint() -> Any:
     """Return python-flint."""
     try:
-        import flint as found
+        import flint as library
     except ImportError:
         raise UsageError(
             "exact probabilities of events need python-flint; install it with: pip install 'dpaudit[proof]'"
         ) from None
-    return found
+    return library
 
 
 # --- which draws are connected ---------------------------------------------------------------------------------

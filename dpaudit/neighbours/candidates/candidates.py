@@ -370,7 +370,7 @@ def chosen(
     domains = column_domains(domain, dataset)
     usable = np.ones(dataset.size, dtype=bool) if beyond_domain else ~outside(dataset, domains)
     changes = Changes(dataset, relation, domains, usable, beyond_domain, np.random.default_rng(seed), numbers)
-    pairs = [*_possible(changes.found(limit), dataset, relation), *_tiny(data, relation, domain, listed)]
+    pairs = [*_possible(changes.candidates(limit), dataset, relation), *_tiny(data, relation, domain, listed)]
     if not pairs:
         raise UsageError(
             f"no neighbour of this {type(data).__name__} can be made under {str(relation)!r}: it holds nothing that "

@@ -108,7 +108,7 @@ class Changes:
         )
         self.tries = [*self._tries(), *self._crossed()]
 
-    def found(self, limit: int) -> Iterator[LazyPair]:
+    def candidates(self, limit: int) -> Iterator[LazyPair]:
         """Yield candidates, those of each kind best first, and at most ``limit`` removals."""
         if self.relation.kind == "add-remove":
             yield from self._added()

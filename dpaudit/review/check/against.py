@@ -138,7 +138,7 @@ def page_finding(html: str, evidence: Evidence) -> Finding:
 
 def _opened(html: str) -> str:
     """Return a page with what is packed in it as it was: not every machine packs to the same bytes."""
-    return re.sub(r"(?<=>)H4s[A-Za-z0-9+/]+=*(?=</script>)", lambda found: unpacked(found[0]), html.strip())
+    return re.sub(r"(?<=>)H4s[A-Za-z0-9+/]+=*(?=</script>)", lambda match: unpacked(match[0]), html.strip())
 
 
 def _by_its_verdict(html: str, evidence: Evidence, why: str) -> Finding:

@@ -342,8 +342,8 @@ def _impossible(trace: further_records.Trace, evidence: Evidence) -> str:
         return "it found one thing twice"
     if not 0 <= trace.pair < max(len(evidence.pairs), 1):
         return "what it found is on a pair that is not there"
-    found = trace.source in ("data", "domain")
-    if trace.source not in ("given", "mechanism", "data", "domain") or found != bool(trace.found):
+    is_searched = trace.source in ("data", "domain")
+    if trace.source not in ("given", "mechanism", "data", "domain") or is_searched != bool(trace.found):
         return "where its pair comes from, and how that was found, do not agree"
     if (trace.source == "data") != (trace.data is not None) or (trace.source == "domain" and trace.domain is None):
         return "its data, or their domain, are not what its source says"

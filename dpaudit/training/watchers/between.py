@@ -65,7 +65,7 @@ class Between:
         self.compare()
         if self.schedules.is_broken_off():
             self.seen.options.add("lr")
-        self.seen.followed = self.followed.found()
+        self.seen.followed = self.followed.follows_losses()
 
     def compare(self) -> None:
         """Write these down."""
@@ -184,7 +184,7 @@ class Followed:
         if isinstance(rate, float):
             self.rates.append((rate, self._last()))
 
-    def found(self) -> bool:
+    def follows_losses(self) -> bool:
         """Whether rates or metrics were computed from losses."""
         known = [(self.losses[number][0], rate) for rate, number in self.rates if self._is_alone(number)]
         pairs = np.array(known).reshape(-1, 2)

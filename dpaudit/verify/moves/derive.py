@@ -163,7 +163,7 @@ def _undefined(reading: Reading, numbers: Numbers, seed: int) -> tuple[str, Any]
             return f"{said}; give a length (--length 3)", None
         values = [*plain_numbers(reading.result), *(each for release in reading.releases for each in release.values)]
         box = [(numbers.low, numbers.high)] * numbers.length
-        far, pair = max((widest(each, box, seed) for each in values[:_MOST_LOOKED_AT]), key=lambda found: found[0])
+        far, pair = max((widest(each, box, seed) for each in values[:_MOST_LOOKED_AT]), key=lambda one: one[0])
         first, second = map(listed, pair)
         return (
             f"{said}; elsewhere it moves by at least {far:.6g}, from {first} to {second}; declare a domain on which it "
