@@ -21,6 +21,7 @@ from dpaudit.reading.universe import (
     library_calls,
     noise,
     numbers,
+    sizes,
 )
 from dpaudit.reading.universe.cells import declared
 from dpaudit.reading.universe.drive import read as read_function
@@ -305,7 +306,7 @@ def numpy_row(name, row):
 
 SELECT, AMONG = noise.select, choices.among
 PLANTED = {
-    "a sum moves by half": (frames, "column_sum", halved(frames.column_sum), "p39_std_clip"),
+    "a sum moves by half": (sizes, "column_sum", halved(sizes.column_sum), "p39_std_clip"),
     "a length moves by half": (numbers, "length_of", halved(numbers.length_of), "p02_len"),
     "a column's sum does not move": (*column_row("sum", forgotten_axis), "p01_mask"),
     "clip is 0": (*column_row("clip", lambda x, lower=None, upper=None: x.constant(0)), "p21_columns"),

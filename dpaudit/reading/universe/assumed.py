@@ -35,7 +35,8 @@ from dpaudit.reading.draws import is_maker, is_seeder, source_of
 from dpaudit.reading.rewrite import ask, at, constant, thunk
 from dpaudit.reading.source import is_of_user, is_own
 from dpaudit.reading.universe import base, calls, columns, groups, numbers, rewriting
-from dpaudit.reading.universe.frames import Frame, Length, Selection
+from dpaudit.reading.universe.columns import Selection
+from dpaudit.reading.universe.frames import Frame, Length
 from dpaudit.reading.universe.state import LESSONS, Pass, Private, Refused, Unknown, line
 from dpaudit.reading.universe.values import PRIVATE, Token, is_of_users_class, sort_of
 from dpaudit.reading.universe.vectors import Vectors

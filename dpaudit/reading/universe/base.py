@@ -92,7 +92,7 @@ class Base(python.Python):
     def __init__(self, state: Pass, used: frozenset[str] = frozenset()) -> None:
         super().__init__()
         self.state, self.used = state, used
-        state.domain = self  # type: ignore[attr-defined]
+        state.domain = self
         self._mine: dict[int, tuple[Any, tuple[int, ...]]] = {}
         self._gone_through: dict[int, Any] = {}
         self._generators: dict[Any, Any] = {}

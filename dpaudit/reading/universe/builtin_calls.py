@@ -12,10 +12,11 @@ from dpaudit.reading import dispatch
 from dpaudit.reading.universe import choices, column_methods, numbers, records, sizes, sparse
 from dpaudit.reading.universe.base import Base, naturally, stands_for_others
 from dpaudit.reading.universe.columns import Column, Listed, plain
-from dpaudit.reading.universe.frames import Frame, column_sum
+from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.keys import Unsorted
 from dpaudit.reading.universe.noise import Draw, Perturbed, largest
 from dpaudit.reading.universe.records import Cell, Records
+from dpaudit.reading.universe.sizes import column_sum
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
     Private,

@@ -14,10 +14,11 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.universe import groups, keys, noise, numbers, records, sizes, steps, vectors
-from dpaudit.reading.universe.columns import CASTS, Column, Listed, Rows, plain, steps_of
-from dpaudit.reading.universe.frames import Frame, Selection, column_sum, current_domain, refuse_to_wrap, row_sum
+from dpaudit.reading.universe.columns import CASTS, Column, Listed, Rows, Selection, plain, steps_of
+from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.state import Private, current, refuse, refuse_form
+from dpaudit.reading.universe.sizes import column_sum, refuse_to_wrap, row_sum
+from dpaudit.reading.universe.state import Private, current, current_domain, refuse, refuse_form
 from dpaudit.reading.universe.values import PUBLIC, Token, number, parts_are_copies, sort_of
 
 
@@ -67,7 +68,6 @@ class Written(Private):
         return self.table.labels if name == "index" else refuse(f".{name} of a {self.noun}", self.to_release)
 
 
-_INT = frozenset(("np.int64",))
 Function = Callable[..., Any]
 
 # --- columns: what treats each record by itself -------------------------------------------------------------

@@ -24,6 +24,7 @@ from dpaudit.reading.universe import cells, steps
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse, refuse_by_name, refuse_raising
 from dpaudit.reading.universe.values import Token
 
+_SELECTIONS = itertools.count(1)
 Truths = npt.NDArray[np.bool_]
 CASTS: dict[Any, str] = {
     float: "float64", "float": "float64", "float64": "float64", np.float64: "float64",
@@ -96,6 +97,37 @@ def _is_error(category: type, filters: Sequence[tuple[Any, ...]]) -> bool:
     return False
 
 
+class Selection:
+    """What a record, or a person, does to some rows.
+
+    Attributes:
+        kind: "record": a row comes or goes; "person": up to ``times`` rows come or go; "swapped": ``times`` times a row
+            comes, goes or takes the place of another; "total": a number of a person comes or goes; "unbounded": any
+            number of rows of a person.
+        times: how often.
+        number: of the selection; 0 for the rows of the data.
+    """
+
+    def __init__(self, kind: str, times: int = 1, number: int | None = None) -> None:
+        self.kind, self.times = kind, times
+        self.number = next(_SELECTIONS) if number is None else number
+
+    def allows_sums(self) -> None:
+        """Refuse sums over any number of rows of a person."""
+        if self.kind == "unbounded":
+            person = current().person
+            refuse(
+                "a person may have any number of rows here",
+                f"a bound on them first: df.groupby({person!r}).head(3)",
+            )
+
+    def swapped(self) -> Selection:
+        """Return what becomes of it where the first rows of each group are kept."""
+        if self.kind == "unbounded":
+            self.allows_sums()
+        return Selection("swapped", self.times * (2 if self.kind == "swapped" else 1))
+
+
 class Rows(Private):
     """Which rows a table has.
 
@@ -135,6 +167,36 @@ class Rows(Private):
         how = steps.table(space, all_of, all_of, "which rows are kept, by") if mask is None else mask.step()
         made = None if self.made is None or how is None else steps.Step("kept", (self.made, how))
         return Rows(space, self.selection, self.sample, self.order, distinct=self.distinct, made=made)
+
+
+class Sampling(Private):
+    """A coin for each row: in, or not."""
+
+    __slots__ = ("number", "rate", "rows", "times")
+    noun = "coin of each record"
+
+    def __init__(self, rate: float, rows: Rows) -> None:
+        state = current()
+        state.samples += 1
+        state.sampled[state.samples] = state.level
+        self.rate, self.rows, self.number, self.times = rate, rows, state.samples, state.times
+
+    def of(self, rows: Rows) -> Rows:
+        """Return the rows whose coin says so."""
+        if not self.rows.same(rows):
+            refuse("coins of other rows than these", "np.random.random(len(df)) < 0.1 of the same df")
+        if rows.selection.kind != "record":
+            refuse(
+                "a sample of rows of which a person has several, or of which one takes the place of another",
+                "a sample of the data",
+            )
+        if len(np.unique(places := rows.space.records()[1])) < len(places):
+            refuse("a sample of rows of which a record has several", "a sample of the data, before they are merged")
+        if rows.sample is not None:
+            refuse("a sample of a sample", "one sample, at the product of both rates")
+        sample = (self.number, self.rate, self.times)
+        made = None if rows.made is None else steps.Step("sampled", (rows.made,), {"sample": sample})
+        return Rows(rows.space, rows.selection, sample, rows.order, made=made)
 
 
 class Column(Private):

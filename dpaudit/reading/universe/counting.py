@@ -1,4 +1,4 @@
-"""What does a dict hold in which a loop over records adds up by a key of each record? Sums, one for every key.
+"""What does a loop over records add up? Numbers, and dicts of sums by a key of each record.
 
 Which keys there are is private: such a dict can be asked for a public key, and for nothing else.
 """
@@ -6,16 +6,22 @@ Which keys there are is private: such a dict can be asked for a public key, and 
 from __future__ import annotations
 
 import collections
+import functools
 import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dpaudit.reading.universe.frames import current_domain
+import numpy as np
+
+from dpaudit.reading.universe import numbers
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.records import Adding
-from dpaudit.reading.universe.state import Private, refuse
+from dpaudit.reading.universe.records import UNBOUND, Adding, Gone, Records, for_a_record, one_record
+from dpaudit.reading.universe.state import Private, current_domain, refuse
 from dpaudit.reading.universe.values import PUBLIC, kind_of_plain, sort_of
 
 BY_KEY = "counts[key] = counts.get(key, 0) + 1; then {k: counts.get(k, 0) + laplace(…) for k in KEYS}"
+_COUNT = "counts[key] = counts.get(key, 0) + 1"
+_MOST_WAYS = 16
 _FACTORIES = {int: 0, float: 0.0}
 
 
@@ -189,3 +195,178 @@ def _key(key: Any) -> Any:
     if any(type(each) not in (str, int, bool) for each in parts):
         refuse("a key of a dict by keys of the data that is no text, no whole number and no truth value", BY_KEY)
     return key
+
+
+# --- loops ------------------------------------------------------------------------------------------------
+
+
+def folded(records: Records, body: Callable[..., Any], fresh: Sequence[bool], before: Sequence[Any]) -> list[Any]:
+    """What a loop over records makes of the names that it sets: numbers it adds to, or nothing that may be used.
+
+    A name that the loop sets for some record has no value where another one begins, since which record came before is
+    private. A dict of sums stays the one that it is, whoever else keeps it.
+    """
+    sums: dict[Any, dict[Any, Any]] = {place: each for place, each in enumerate(before) if _is_of_sums(each)}
+    for place, outer in enumerate(before):
+        if type(outer) is dict and outer and all(map(_is_of_sums, outer.values())):
+            sums |= {(place, key): each for key, each in outer.items()}
+    for each in sums.values():
+        current_domain().own(each)
+    if len(set(map(id, sums.values()))) < len(sums):
+        refuse("a loop over records that adds to one dict by two names", "one name")
+    starts = {place: start_of(each) for place, each in enumerate(before) if fresh[place] and counts(each)}
+    carried = {place for place, each in enumerate(before) if each is UNBOUND or type(each) is Gone}
+    while True:
+        given = [_given(place, each, place in carried) for place, each in enumerate(before)]
+        makers = {p: functools.partial(Counting, p, start) for p, start in starts.items() if p not in carried}
+        added, changed = _folded_once(records, body, given, sums, makers)
+        more = {place for place in changed if not isinstance(place, tuple)} - carried
+        more = {place for place in more if given[place] is before[place]}
+        if not more:
+            break
+        carried |= more
+    for place, each in sums.items():
+        totals = {
+            key: Gone() if (place, key) in changed else _added(records, value, added.get((place, key)))
+            for key, value in each.items()
+        }
+        each.update(totals)
+    out: list[Any] = []
+    for place, each in enumerate(before):
+        if place in changed:
+            out.append(Gone())
+        elif place in makers:
+            listed = {key[1]: what for key, what in added.items() if key[0] == place}
+            totals = {key: (_added(records, 0, what), frozenset(what[2])) for key, what in listed.items()}
+            out.append(Counted(starts[place], totals))
+        elif isinstance(given[place], Adding):
+            out.append(_added(records, each, added.get((place, None))))
+        else:
+            out.append(each)
+    return out
+
+
+def _is_of_sums(value: Any) -> bool:
+    return type(value) is dict and bool(value) and all(map(_can_add, value.values()))
+
+
+def _given(place: int, value: Any, is_carried: bool) -> Any:
+    """Return what a name holds where a record begins."""
+    if is_carried:
+        return UNBOUND
+    return Adding((place, None), 0.0, 0.0, _kinds(value)) if _can_add(value) else value
+
+
+def _folded_once(
+    records: Records,
+    body: Callable[..., Any],
+    given: Sequence[Any],
+    sums: dict[Any, dict[Any, Any]],
+    makers: Mapping[int, Callable[..., Any]],
+) -> tuple[dict[Any, Any], set[Any]]:
+    """Return what each record adds to which numbers, and which names and items are set to something else.
+
+    Where a record asks whether a dict has a key, both answers have to come to the same.
+    """
+    domain = current_domain()
+    added: dict[Any, Any] = {}
+    changed: set[Any] = set()
+    kept = {place: dict(each) for place, each in sums.items()}
+    try:
+        for number, record in enumerate(records.values):
+            pending: list[dict[Any, bool]] = [{}]
+            ways = []
+            while pending:
+                answers = pending.pop()
+                known = len(answers)
+                for place, each in sums.items():
+                    each.update({key: Adding((place, key), 0.0, 0.0, _kinds(v)) for key, v in kept[place].items()})
+                with one_record():
+                    for each in sums.values():
+                        domain.born(each)
+                    by_key = {place: make(answers) for place, make in makers.items()}
+                    given = [by_key.get(place, each) for place, each in enumerate(given)]
+                    after = for_a_record(body, record, *given)
+                ways.append(_added_by(given, after, sums, kept, by_key, changed))
+                asked = list(answers.items())
+                pending += [{**dict(asked[:place]), asked[place][0]: True} for place in range(known, len(asked))]
+                if len(ways) > _MOST_WAYS:
+                    refuse("a loop over records that asks for many keys whether they are there", _COUNT)
+            alike = [{key: (value.low, value.high) for key, value in each.items()} for each in ways]
+            if any(each != alike[0] for each in alike):
+                refuse("a loop over records that does another thing for the first record of a key", _COUNT)
+            for key, value in ((key, value) for each in ways for key, value in each.items()):
+                if key not in added:
+                    added[key] = np.zeros(len(records.values)), np.zeros(len(records.values)), set()
+                low, high, kinds = added[key]
+                low[number], high[number] = value.low, value.high
+                kinds.update(value.kinds)
+    finally:
+        for place, each in sums.items():
+            each.clear()
+            each.update(kept[place])
+            domain.born(each)
+    return added, changed
+
+
+def _added_by(
+    given: Sequence[Any],
+    after: Sequence[Any],
+    sums: Mapping[Any, dict[Any, Any]],
+    kept: Mapping[Any, dict[Any, Any]],
+    by_key: Mapping[int, Any],
+    changed: set[Any],
+) -> dict[Any, Adding]:
+    """Return what a record adds to which numbers; note in ``changed`` what is set to something else."""
+    pairs = [((place, None), each) for place, each in enumerate(after) if isinstance(given[place], Adding)]
+    pairs += [((place, key), value) for place, each in by_key.items() for key, value in each.added.items()]
+    for place, each in sums.items():
+        holder = after[place] if type(place) is int else after[place[0]]
+        if type(place) is not int:
+            holder = holder.get(place[1]) if type(holder) is dict else None
+        if holder is not each or list(each) != list(kept[place]):
+            refuse(
+                "a loop over records that changes which keys a dict has",
+                "a dict with all keys: {c: 0 for c in CITIES}",
+            )
+        pairs += [((place, key), value) for key, value in each.items()]
+    for place, each in enumerate(after):
+        if not isinstance(given[place], Adding) and each is not given[place]:
+            changed.add(place)
+    found = {}
+    for key, value in pairs:
+        if isinstance(value, Adding) and value.key == key:
+            found[key] = value
+        else:
+            changed.add(key if key[0] in sums else key[0])
+    return found
+
+
+def _can_add(value: Any) -> bool:
+    return type(value) in (int, float, np.int64, np.float64) or (isinstance(value, Number) and not value.shape)
+
+
+def _kinds(value: Any) -> frozenset[str]:
+
+    return value.kinds if isinstance(value, Number) else frozenset((kind_of_plain(value) or "?",))
+
+
+def _added(records: Records, start: Any, what: Any) -> Any:
+    if what is None:
+        return start
+    low, high, kinds = what
+    if not (np.any(low) or np.any(high)) and not isinstance(start, Number) and kinds <= _kinds(start):
+        return start
+    whole = bool(np.all(low == np.round(low)) and np.all(high == np.round(high))) and kinds <= {"int", "np.int64"}
+    total = numbers.summed_of(
+        records.rows,
+        records.space,
+        low,
+        high,
+        whole=whole,
+        labels=None,
+        columns=None,
+        kinds=frozenset(kinds) | _kinds(start),
+        is_sum=True,
+    )
+    return total.plus(start, 1) if isinstance(start, Number) or start else total

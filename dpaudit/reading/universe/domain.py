@@ -24,7 +24,7 @@ from dpaudit.reading.dispatch import Iterating
 from dpaudit.reading.python import CONVERSIONS, IN_PLACE, OPERATION
 from dpaudit.reading.universe import assumed, calls, columns, frames, keys, records, rewriting, sizes, sparse
 from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
-from dpaudit.reading.universe.counting import Counting
+from dpaudit.reading.universe.counting import Counting, folded
 from dpaudit.reading.universe.noise import Draw, Exponentials
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.parts import Parts
@@ -156,7 +156,7 @@ class Universe(Parts):
         try:
             if type(through) is keys.Loop:
                 return keys.looped(through, body, fresh, before)
-            return records.folded(through, body, fresh, before)
+            return folded(through, body, fresh, before)
         except RefusalError as why:
             self.state.note(Refused(line(), *why.args))
         except UnboundLocalError as why:

@@ -30,6 +30,7 @@ from dpaudit.reading.source import is_of_user, is_own, is_rewritten
 from dpaudit.reading.universe import base, calls, cells, frames, sparse
 from dpaudit.reading.universe.assumed import Assumed, located, rewriter_for
 from dpaudit.reading.universe.called import QUIET
+from dpaudit.reading.universe.columns import Selection
 from dpaudit.reading.universe.domain import Universe as Domain
 from dpaudit.reading.universe.state import AGAIN, Left, Pass, RefusalError, Refused, Released, Told, begin
 from dpaudit.reading.universe.values import PRIVATE, check_output, sort_of
@@ -266,7 +267,7 @@ def _pass(
         if assumed:
             domain.rewriter, domain.universe = rewriter_for(assumed), universe
             domain.assumptions = {(each.file, each.first): each for each in assumed}
-        selection = frames.Selection("record" if person is None else "unbounded", 1, 0)
+        selection = Selection("record" if person is None else "unbounded", 1, 0)
         frame = frames.given_frame(universe, selection)
         with _unread_refused(state):
             ended = _called(domain, function, frame, arguments)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,49 +18,19 @@ import pandas as pd
 
 from dpaudit.reading.universe import numbers, sizes, steps
 from dpaudit.reading.universe.cells import UNREAD, Space, Universe
-from dpaudit.reading.universe.columns import Column, Listed, Rows, plain, taken
+from dpaudit.reading.universe.columns import Column, Listed, Rows, Sampling, Selection, plain, taken
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.state import Private, current, refuse, refuse_by_name, refuse_form
-from dpaudit.reading.universe.values import parts_are_copies
+from dpaudit.reading.universe.sizes import column_sum, row_sum
+from dpaudit.reading.universe.state import Private, current, current_domain, refuse, refuse_by_name, refuse_form
+from dpaudit.reading.universe.values import NP_INT, parts_are_copies
 
 _ORDERS = itertools.count(1)
-_SELECTIONS = itertools.count(1)
 _MOST_ROWS = 1_000  # of a person, of which no two are alike
 GROUPED = "df.groupby(KEY)[NAME].sum().reindex(VALUES, fill_value=0) + laplace(…, size=len(VALUES))"
 REINDEX = "df[KEY].value_counts().reindex(VALUES, fill_value=0) + laplace(…, size=len(VALUES))"
 
-_OBSERVED = int(pd.__version__.partition(".")[0]) >= 3  # whether groups are of the categories that are there alone
-
-
-class Selection:
-    """What a record, or a person, does to some rows.
-
-    Attributes:
-        kind: "record": a row comes or goes; "person": up to ``times`` rows come or go; "swapped": ``times`` times a row
-            comes, goes or takes the place of another; "total": a number of a person comes or goes; "unbounded": any
-            number of rows of a person.
-        times: how often.
-        number: of the selection; 0 for the rows of the data.
-    """
-
-    def __init__(self, kind: str, times: int = 1, number: int | None = None) -> None:
-        self.kind, self.times = kind, times
-        self.number = next(_SELECTIONS) if number is None else number
-
-    def allows_sums(self) -> None:
-        """Refuse sums over any number of rows of a person."""
-        if self.kind == "unbounded":
-            person = current().person
-            refuse(
-                "a person may have any number of rows here",
-                f"a bound on them first: df.groupby({person!r}).head(3)",
-            )
-
-    def swapped(self) -> Selection:
-        """Return what becomes of it where the first rows of each group are kept."""
-        if self.kind == "unbounded":
-            self.allows_sums()
-        return Selection("swapped", self.times * (2 if self.kind == "swapped" else 1))
+OF_FRAMES: dict[str, Callable[..., Any]] = {}
+"""Methods of frames that group rows, by name: those of `groups`."""
 
 
 class Frame(Private):
@@ -159,7 +129,8 @@ class Frame(Private):
 
     def method(self, name: str) -> Any:
         """Return a method."""
-        return getattr(self, f"m_{name}", None)
+        found = OF_FRAMES.get(name)
+        return getattr(self, f"m_{name}", None) if found is None else types.MethodType(found, self)
 
     # --- methods, with the arguments that are read ----------------------------------------------------------
 
@@ -304,28 +275,6 @@ class Frame(Private):
             refuse_by_name(".sample", "a private data frame")
         return self.reordered(self.rows.selection)
 
-    def m_groupby(
-        self, by: Any, *, as_index: bool = True, sort: bool = True, observed: Any = None, group_keys: bool = True
-    ) -> Any:
-        """``groupby(names)``."""
-        from dpaudit.reading.universe.groups import Groups
-
-        observed = _OBSERVED if observed is None else observed
-        if type(observed) is not bool or type(sort) is not bool:
-            refuse_form("groupby with sort or observed other than True and False")
-        observed = observed or not sort  # groups that are not sorted come as the data have them, the others after them
-        if as_index is not True:
-            refuse("groupby(as_index=False), which shows the keys", REINDEX)
-        if isinstance(by, Column):
-            if not by.rows.same(self.rows):
-                refuse("groupby by a column of other rows", "a column of this frame")
-            return Groups(self, [by], None, observed=observed)
-        names = by if isinstance(by, list) else [by]
-        if len(set(map(str, names))) < len(names):
-            refuse_form("groupby by a column twice")
-        keys = [self.column(name) for name in names]
-        return Groups(self, keys, None, is_sorted=sort, observed=observed)
-
     def first_of_each(self, keys: Sequence[Column], most: Any) -> Frame:
         """Return the first rows of each group."""
         if type(most) is not int or most < 1:
@@ -362,19 +311,6 @@ class Frame(Private):
                 return self._of_each_person(int(most), others)
             return self.reordered(self.rows.selection, others)
         return self.first_of_each(columns, 1)
-
-    def m_pivot_table(
-        self, values: Any = None, index: Any = None, columns: Any = None, aggfunc: Any = "mean", *,
-        fill_value: Any = None,
-    ) -> Any:  # fmt: skip
-        """``pivot_table(values, index, columns, aggfunc="sum")``."""
-        if not all(isinstance(name, str) for name in (values, index, columns)) or aggfunc not in ("sum", "count"):
-            refuse("pivot_table other than of sums or counts of one column by two", GROUPED)
-        keys = [self.column(index), self.column(columns)]
-        from dpaudit.reading.universe.groups import Groups, Keyed, leaves_holes
-
-        part = Groups(self, keys, values).part(aggfunc)
-        return Keyed(keys, {values: part}, values, is_table=True, has_holes=leaves_holes(fill_value))
 
     def m_merge(self, right: Any, how: str = "inner", on: Any = None) -> Frame:
         """``merge(table, on=name)`` with a public table."""
@@ -442,7 +378,7 @@ class Frame(Private):
 
     def m_count(self) -> Number:
         """``count()`` of all columns."""
-        return numbers.summed(self.matrix_of("notna"), whole=True, labels=pd.Index(list(self.columns)), kinds=_INT)
+        return numbers.summed(self.matrix_of("notna"), whole=True, labels=pd.Index(list(self.columns)), kinds=NP_INT)
 
     def m_sum(self, axis: Any = 0, *, numeric_only: bool = False) -> Any:
         """``sum()`` of all columns, or of each record."""
@@ -485,20 +421,12 @@ class Frame(Private):
         return refuse_by_name(".head", "a private data frame")
 
 
-_INT = frozenset(("np.int64",))
-
-
 def given_frame(universe: Universe, selection: Selection) -> Frame:
     """Return the data as the function is given them."""
     space = Space(universe, (), np.zeros((0, 1), np.intp))
     rows = Rows(space, selection, None, 0, has_all=True, made=steps.Step("all"))
     universe.rows = rows
     return Frame(universe, rows, dict.fromkeys(universe.columns), is_given=True)
-
-
-def current_domain() -> Any:
-    """Return the domain of the pass."""
-    return current().domain  # type: ignore[attr-defined]
 
 
 def beside(listed: Sequence[Column]) -> Column:
@@ -519,47 +447,6 @@ def beside(listed: Sequence[Column]) -> Column:
 
     low = at("low")
     return listed[0].with_values(space, low, None if all(each.is_exact for each in listed) else at("high"))
-
-
-def column_sum(column: Column) -> Number:
-    """Return ``column.sum()``."""
-    low, high = plain(column.low), plain(column.high)
-    is_of_numbers = column.none is not None and plain(column.none).dtype.kind in "ifb"
-    if not column.is_stable and not is_of_numbers:
-        refuse("a sum of a column whose type hangs on the data, as that of an empty table does", ".astype(float).sum()")
-    if low.dtype.kind not in "ifb":
-        refuse(f"a sum of a column of type {column.low.dtype}", "numbers")
-    refuse_to_wrap(low, high)
-    whole = low.dtype.kind in "ib" or (column.is_exact and bool(np.all((low == np.round(low)) | np.isnan(low))))
-    kinds = _INT if low.dtype.kind in "ib" else None
-    kinds = kinds if column.is_stable else frozenset(("np.int64", "np.float64"))
-    low, high = low.astype(float), high.astype(float)
-    if column.is_series:  # pandas leaves out what is missing
-        low, high = np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), 0.0, high)
-    found = numbers.summed_of(
-        column.rows, column.space, low, high, whole=whole, labels=None, columns=None, kinds=kinds,
-        made=steps.total(column.rows.made, column.step(), plain(column.low)), is_sum=True,
-    )  # fmt: skip
-    found.summand = column if column.is_series else None
-    return found
-
-
-def refuse_to_wrap(*ends: Any) -> None:
-    """Refuse a sum over records of whole numbers that may wrap, or of floats of a small type, which are rounded."""
-    for end in map(plain, ends):
-        if end.dtype.kind == "f" and end.dtype.itemsize < 8:
-            refuse(f"a sum of numbers of the type {end.dtype}, at which it is rounded, and overflows", ".astype(float)")
-        if end.dtype.kind == "i" and max(-int(end.min(initial=0)), int(end.max(initial=0))) > 2**31:
-            refuse("a sum of whole numbers so large that it may wrap", ".astype(float).sum()")
-
-
-def row_sum(column: Column, *, is_series: bool = False) -> Column:
-    """Return the sum of each record's row of numbers."""
-    if np.isnan(column.low).any():
-        refuse("a sum over columns of which one may be missing", ".fillna(0) first")
-    wrap = pd.Series if is_series else np.asarray
-    low = wrap(column.low.sum(1))
-    return column.with_values(column.space, low, None if column.is_exact else wrap(column.high.sum(1)))
 
 
 class Length(Private):
@@ -616,36 +503,6 @@ class Loc(Private):
             refuse("an assignment of a constant of another type to some rows, which raises if there are any",
                    ".astype(float) of the column before it")  # fmt: skip
         self.frame.store(key[1], new)
-
-
-class Sampling(Private):
-    """A coin for each row: in, or not."""
-
-    __slots__ = ("number", "rate", "rows", "times")
-    noun = "coin of each record"
-
-    def __init__(self, rate: float, rows: Rows) -> None:
-        state = current()
-        state.samples += 1
-        state.sampled[state.samples] = state.level
-        self.rate, self.rows, self.number, self.times = rate, rows, state.samples, state.times
-
-    def of(self, rows: Rows) -> Rows:
-        """Return the rows whose coin says so."""
-        if not self.rows.same(rows):
-            refuse("coins of other rows than these", "np.random.random(len(df)) < 0.1 of the same df")
-        if rows.selection.kind != "record":
-            refuse(
-                "a sample of rows of which a person has several, or of which one takes the place of another",
-                "a sample of the data",
-            )
-        if len(np.unique(places := rows.space.records()[1])) < len(places):
-            refuse("a sample of rows of which a record has several", "a sample of the data, before they are merged")
-        if rows.sample is not None:
-            refuse("a sample of a sample", "one sample, at the product of both rates")
-        sample = (self.number, self.rate, self.times)
-        made = None if rows.made is None else steps.Step("sampled", (rows.made,), {"sample": sample})
-        return Rows(rows.space, rows.selection, sample, rows.order, made=made)
 
 
 def query(frame: Frame, text: str) -> Any:

@@ -20,9 +20,11 @@ import numpy as np
 
 from dpaudit.program.noise import WIDEST, Noise, shape_of_size
 from dpaudit.reading.universe import columns, keys, noise, numbers, sizes, steps
-from dpaudit.reading.universe.frames import Frame, Sampling, column_sum, current_domain
+from dpaudit.reading.universe.columns import Sampling
+from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.noise import Draw, note, same_step
-from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse
+from dpaudit.reading.universe.sizes import column_sum
+from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, current_domain, refuse
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, Token, array, number, sort_of
 
 _FLIP = "mask ^ noise.bernoulli(p, size=len(df)) of the same df"

@@ -5,17 +5,20 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dpaudit.reading.universe import cells, numbers, records, steps
-from dpaudit.reading.universe.columns import Column, plain, same
-from dpaudit.reading.universe.frames import _INT, REINDEX, Frame, Selection, current_domain, refuse_to_wrap
+from dpaudit.reading.universe.columns import Column, Selection, plain, same
+from dpaudit.reading.universe.frames import GROUPED, OF_FRAMES, REINDEX, Frame
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.state import Private, current, refuse, refuse_form
-from dpaudit.reading.universe.values import Token
+from dpaudit.reading.universe.sizes import refuse_to_wrap
+from dpaudit.reading.universe.state import Private, current, current_domain, refuse, refuse_form
+from dpaudit.reading.universe.values import NP_FLOAT, NP_INT, Token
 
 MEANS = (
     "sums, n = [each.reindex(VALUES, fill_value=0) + laplace(…, size=len(VALUES)) "
@@ -24,6 +27,9 @@ MEANS = (
 _OF_PERSON = ("mean", "median", "max", "min", "first", "last", "nunique")
 """What is made of the rows of each person, between the ends of the column."""
 _EITHER = frozenset(("np.int64", "np.float64"))
+_OBSERVED = int(pd.__version__.partition(".")[0]) >= 3  # whether groups are of the categories that are there alone
+OF_KEYED: dict[str, Callable[..., Any]] = {}
+"""Methods of tables by keys that loop over the keys, by name: those of `keys`."""
 CUT = "noisy = counts + np.random.laplace(0, scale, len(counts)); noisy[noisy >= threshold].sort_index()"
 
 
@@ -251,7 +257,8 @@ class Keyed(Private):
 
     def method(self, name: str) -> Any:
         """Return a method."""
-        return getattr(self, f"m_{name}", None)
+        found = OF_KEYED.get(name)
+        return getattr(self, f"m_{name}", None) if found is None else types.MethodType(found, self)
 
     def m_fillna(self, value: Any) -> Keyed:
         """``fillna(0)``."""
@@ -274,14 +281,6 @@ class Keyed(Private):
             self.keys, self.parts, self.single, is_table=self.is_table, has_holes=self.has_holes, is_sorted=True,
             is_filled=self.is_filled,
         )  # fmt: skip
-
-    def m_items(self) -> Any:
-        """``items()``: a loop over keys and counts."""
-        from dpaudit.reading.universe.keys import Loop
-
-        if self.is_of_all:
-            refuse("a loop over all categories in the order of their counts", "x.value_counts(sort=False).items()")
-        return Loop(self)
 
     def m_rename(self, name: Any) -> Keyed:
         """``rename(text)``."""
@@ -387,7 +386,7 @@ class Keyed(Private):
             whole=is_whole,
             labels=labels,
             columns=columns,
-            kinds=None if not is_whole else _EITHER if self.is_filled else _INT,
+            kinds=None if not is_whole else _EITHER if self.is_filled else NP_INT,
             made=made,
             what="what a record adds to the sum of each group, from",
             is_sum=True,
@@ -523,7 +522,7 @@ class PerPerson(Private):
             state.totals = Selection("total")  # type: ignore[attr-defined]
         return Number(
             self.frame.universe, (), np.array([low]), np.array([high]), state.totals, rows.sample,  # type: ignore[attr-defined]
-            is_whole=whole, kinds=_INT if whole else frozenset(("np.float64",)),
+            is_whole=whole, kinds=NP_INT if whole else NP_FLOAT,
             terms=steps.of_persons(rows.made, low, high),
         )  # fmt: skip
 
@@ -555,3 +554,42 @@ class PersonTable(Private):
 
 
 __all__ = ["Groups", "Holes", "Keyed", "PerPerson", "PersonTable", "summand_of"]
+
+
+# --- methods of frames that group rows --------------------------------------------------------------------
+
+
+def groupby(
+    frame: Frame, by: Any, *, as_index: bool = True, sort: bool = True, observed: Any = None, group_keys: bool = True
+) -> Any:
+    """``groupby(names)``."""
+    observed = _OBSERVED if observed is None else observed
+    if type(observed) is not bool or type(sort) is not bool:
+        refuse_form("groupby with sort or observed other than True and False")
+    observed = observed or not sort  # groups that are not sorted come as the data have them, the others after them
+    if as_index is not True:
+        refuse("groupby(as_index=False), which shows the keys", REINDEX)
+    if isinstance(by, Column):
+        if not by.rows.same(frame.rows):
+            refuse("groupby by a column of other rows", "a column of this frame")
+        return Groups(frame, [by], None, observed=observed)
+    names = by if isinstance(by, list) else [by]
+    if len(set(map(str, names))) < len(names):
+        refuse_form("groupby by a column twice")
+    keys = [frame.column(name) for name in names]
+    return Groups(frame, keys, None, is_sorted=sort, observed=observed)
+
+
+def pivot_table(
+    frame: Frame, values: Any = None, index: Any = None, columns: Any = None, aggfunc: Any = "mean", *,
+    fill_value: Any = None,
+) -> Any:  # fmt: skip
+    """``pivot_table(values, index, columns, aggfunc="sum")``."""
+    if not all(isinstance(name, str) for name in (values, index, columns)) or aggfunc not in ("sum", "count"):
+        refuse("pivot_table other than of sums or counts of one column by two", GROUPED)
+    keys = [frame.column(index), frame.column(columns)]
+    part = Groups(frame, keys, values).part(aggfunc)
+    return Keyed(keys, {values: part}, values, is_table=True, has_holes=leaves_holes(fill_value))
+
+
+OF_FRAMES |= {"groupby": groupby, "pivot_table": pivot_table}

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.universe import columns, frames, numbers, steps
-from dpaudit.reading.universe.groups import CUT, Keyed
+from dpaudit.reading.universe.groups import CUT, OF_KEYED, Keyed
 from dpaudit.reading.universe.noise import Draw, note, same_step
 from dpaudit.reading.universe.records import UNBOUND, Gone, for_a_record, one_record
 from dpaudit.reading.universe.state import Private, current, refuse
-from dpaudit.reading.universe.values import PRIVATE, Token, sort_of
+from dpaudit.reading.universe.values import NP_FLOAT, NP_INT, PRIVATE, Token, sort_of
 
 
 class HowMany(Private):
@@ -156,7 +156,7 @@ def one_each(table: Keyed) -> tuple[numbers.Number, int]:
     if selection.kind == "person" and rows.distinct is not None:
         if not rows.distinct <= {key.source for key in table.keys if key.source}:
             refuse("a threshold for counts in which a person may be more than once", _DISTINCT)
-        times, selection = selection.times, frames.Selection("person", 1, selection.number)
+        times, selection = selection.times, columns.Selection("person", 1, selection.number)
     elif selection.kind == "record":
         if not _is_each_once(part.space):
             refuse("a threshold for counts in which a record may be more than once", "counts before the join")
@@ -164,7 +164,7 @@ def one_each(table: Keyed) -> tuple[numbers.Number, int]:
         refuse("a threshold for counts in which a person may be more than once", _DISTINCT)
     made = None if rows.made is None else steps.Step("any_key", (rows.made,))
     exact = numbers.summed_of(
-        rows, part.space, ones, ones, whole=True, labels=None, columns=None, kinds=frozenset(("np.int64",)), made=made
+        rows, part.space, ones, ones, whole=True, labels=None, columns=None, kinds=NP_INT, made=made
     )
     exact.selection = selection
     return exact, times
@@ -200,6 +200,16 @@ class Loop(Private):
         """Return a key that stands for any, and its count."""
         given = [Token() if is_above else Key() for _ in self.table.keys]
         return given[0] if len(given) == 1 else tuple(given), Count(is_above=is_above)
+
+
+def items(table: Keyed) -> Loop:
+    """``items()`` of a table by keys: a loop over keys and counts."""
+    if table.is_of_all:
+        refuse("a loop over all categories in the order of their counts", "x.value_counts(sort=False).items()")
+    return Loop(table)
+
+
+OF_KEYED |= {"items": items}
 
 
 class Key(Private):
@@ -238,7 +248,7 @@ class Count(Private):
             refuse("a count of a key of the data with noise twice", "one noisy count of each key")
         draw.use()
         self.scale = float(draw.scales)
-        self.noisy = Token((), frozenset(("np.float64",))) if self.is_above else NoisyInLoop(self)
+        self.noisy = Token((), NP_FLOAT) if self.is_above else NoisyInLoop(self)
         return self.noisy
 
     def compared(self, name: str, other: Any, *, is_left: bool) -> bool:

@@ -16,14 +16,14 @@ import pandas as pd
 from dpaudit.reading.universe import choices, groups, numbers, sizes, steps, vectors
 from dpaudit.reading.universe.column_methods import c_isna, c_max, c_min, c_notna, c_sum, c_to_numpy, constants
 from dpaudit.reading.universe.columns import Column, plain
-from dpaudit.reading.universe.frames import Frame, column_sum, current_domain
+from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.noise import Exponentials, Half, Normaliser, Perturbed, Shifted, largest, one_sided
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.operators import n_clip, n_cumsum, n_median, n_round, n_sum, n_to_numpy
-from dpaudit.reading.universe.state import NOISE_FIRST, Private, refuse, refuse_by_name, refuse_form
-from dpaudit.reading.universe.values import Token
+from dpaudit.reading.universe.sizes import column_sum
+from dpaudit.reading.universe.state import NOISE_FIRST, Private, current_domain, refuse, refuse_by_name, refuse_form
+from dpaudit.reading.universe.values import NP_FLOAT, NP_INT, Token
 
-_INT = frozenset(("np.int64",))
 Function = Callable[..., Any]
 
 # --- functions of NumPy and pandas, by name -----------------------------------------------------------------
@@ -155,9 +155,9 @@ def np_norm(x: Any, ord: Any = None) -> Number:  # noqa: A002 – its name in Nu
         refuse("a norm of values of which one may be missing", ".fillna(0)")
     column = c_to_numpy(column).apply("astype", lambda v: v.astype(float), made=steps.as_number(column.step()))
     if ord == 1:
-        return column_sum(column.apply("abs", abs)).same(kinds=_FLOAT)
+        return column_sum(column.apply("abs", abs)).same(kinds=NP_FLOAT)
     squares = column.apply("pow", operator.pow, 2)
-    return vectors.power(c_sum(squares, 0).total() if column.width else column_sum(squares), 0.5).same(kinds=_FLOAT)
+    return vectors.power(c_sum(squares, 0).total() if column.width else column_sum(squares), 0.5).same(kinds=NP_FLOAT)
 
 
 def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A002 – its name in NumPy
@@ -193,7 +193,7 @@ def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A00
         place = steps.constant(0)
     made = steps.by_key(steps.kept(a.rows.made, within), None, [place], np.arange(len(edges) - 1)[:, None].tolist())
     counts = numbers.summed_of(
-        a.rows, a.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT, made=made,
+        a.rows, a.space, hits, hits, whole=True, labels=None, columns=None, kinds=NP_INT, made=made,
         what="np.histogram of", is_sum=True,
     )  # fmt: skip
     return counts, edges
@@ -219,12 +219,12 @@ def np_bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         low, high = (end.astype(float)[theirs, None] * hits[mine] for end in ends)
         made = steps.by_key(x.rows.made, steps.as_number(weights.step()), [x.step()], keys)
         return numbers.summed_of(
-            x.rows, space, low, high, whole=False, labels=None, columns=None, kinds=frozenset(("np.float64",)),
+            x.rows, space, low, high, whole=False, labels=None, columns=None, kinds=NP_FLOAT,
             made=made, what="np.bincount of", is_sum=True,
         )  # fmt: skip
     made = steps.by_key(x.rows.made, None, [x.step()], keys)
     return numbers.summed_of(
-        x.rows, x.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT, made=made,
+        x.rows, x.space, hits, hits, whole=True, labels=None, columns=None, kinds=NP_INT, made=made,
         what="np.bincount of", is_sum=True,
     )  # fmt: skip
 
@@ -357,7 +357,7 @@ def elementwise(name: str, function: Any) -> Function:
 
     def handler(x: Any) -> Any:
         if isinstance(x, Number) and (name in CURVES or name == "square"):
-            return vectors.power(x, 2) if name == "square" else CURVES[name](x, _FLOAT)
+            return vectors.power(x, 2) if name == "square" else CURVES[name](x, NP_FLOAT)
         if not isinstance(x, Column):
             return refuse(f"np.{name} of a private number, which moves it farther than a record does", NOISE_FIRST)
         if name == "square":
@@ -367,7 +367,6 @@ def elementwise(name: str, function: Any) -> Function:
     return handler
 
 
-_FLOAT = frozenset(("np.float64",))
 _OF_CURVES: dict[str, Callable[[Number], Number]] = {
     "sqrt": lambda x: vectors.power(x, 0.5),
     "cbrt": lambda x: vectors.power(x, 1 / 3),
@@ -554,7 +553,7 @@ class DummyFrame(Private):
         for each in self.columns.values():
             values = plain(each.low).astype(float)
             made = steps.total(each.rows.made, each.step(), values)
-            known: Any = {"whole": True, "labels": None, "columns": None, "kinds": _INT, "made": made}
+            known: Any = {"whole": True, "labels": None, "columns": None, "kinds": NP_INT, "made": made}
             sums.append(numbers.summed_of(each.rows, each.space, values, values, is_sum=True, **known))
         found = numbers.stacked(sums)
         return found.same(labels=pd.Index(list(self.columns)))

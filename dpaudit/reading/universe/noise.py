@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.draws import Kind, Source
-from dpaudit.reading.universe import choices, frames, numbers, sizes, sparse, steps
+from dpaudit.reading.universe import choices, numbers, sizes, sparse, steps
+from dpaudit.reading.universe.columns import Sampling
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, Released, current, line, refuse, refuse_form
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, Token, array, joined, number, sort_of
@@ -295,7 +296,7 @@ class Coins(Private):
     def __init__(self, rows: Any) -> None:
         self.rows, self.is_used, self.level = rows, False, current().level
 
-    def below(self, rate: Any) -> frames.Sampling:
+    def below(self, rate: Any) -> Sampling:
         """``u < rate``."""
         same_step(self.level)
         if isinstance(rate, bool) or not isinstance(rate, int | float | np.floating | np.integer) or not 0 < rate <= 1:
@@ -308,7 +309,7 @@ class Coins(Private):
                 "random numbers of its own for each",
             )
         self.is_used = True
-        return frames.Sampling(float(rate), self.rows)
+        return Sampling(float(rate), self.rows)
 
 
 def same_step(level: tuple[int, ...]) -> None:

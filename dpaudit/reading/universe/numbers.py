@@ -19,7 +19,7 @@ import pandas as pd
 from dpaudit.reading.universe import steps
 from dpaudit.reading.universe.columns import CASTS, Column, Rows, plain
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse, refuse_form
-from dpaudit.reading.universe.values import Token, joined, kind_of_plain
+from dpaudit.reading.universe.values import NP_FLOAT, Token, joined, kind_of_plain
 
 _WHOLE = ("int", "np.int64", "bool")
 ROUGH = 1e-9  # by which what a number can be is wider than it is computed, relatively
@@ -78,7 +78,7 @@ class Number(Private):
         selection: Any,
         sample: Any,
         *,
-        kinds: frozenset[str] = frozenset(("np.float64",)),
+        kinds: frozenset[str] = NP_FLOAT,
         labels: Any = None,
         columns: Any = None,
         is_whole: bool = False,
@@ -525,7 +525,7 @@ def summed_of(
     least, most = np.zeros((kinds, *low.shape[1:])), np.zeros((kinds, *high.shape[1:]))
     np.add.at(least, places, low)
     np.add.at(most, places, high)
-    scalar = known.pop("kinds") or frozenset(("np.float64",))
+    scalar = known.pop("kinds") or NP_FLOAT
     shape = tuple(low.shape[1:])
     terms = _added_by_tables(rows, space, low, high, what) if made is None else steps.alone(made, shape)
     found = Number(

@@ -15,21 +15,15 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.python import OPERATION
-from dpaudit.reading.universe import builtin_calls, column_methods, columns, frames, given, keys, sizes, steps, vectors
+from dpaudit.reading.universe import builtin_calls, column_methods, columns, given, keys, sizes, steps, vectors
 from dpaudit.reading.universe.groups import Keyed, PerPerson
 from dpaudit.reading.universe.noise import Coins, Draw, Exponentials, Half, Normaliser, Shifted, meet
 from dpaudit.reading.universe.numbers import Number, Undecided
 from dpaudit.reading.universe.records import Adding, Cell
-from dpaudit.reading.universe.state import (
-    NOISE_FIRST,
-    Private,
-    refuse,
-    refuse_form,
-)
-from dpaudit.reading.universe.values import PUBLIC, Token, combined, sort_of
+from dpaudit.reading.universe.state import NOISE_FIRST, Private, current_domain, refuse, refuse_form
+from dpaudit.reading.universe.values import NP_FLOAT, NP_INT, PUBLIC, Token, combined, sort_of
 
 _OPTIONS = frozenset(("arg", "by_row", "convert_dtype", "engine", "na_action"))
-_INT = frozenset(("np.int64",))
 _KNOWN = frozenset(("int", "float", "np.int64", "np.float64"))
 Function = Callable[..., Any]
 
@@ -42,7 +36,7 @@ def n_clip(x: Number, lower: Any = None, upper: Any = None) -> Number:
     if x.shape or not x.kinds <= _KNOWN:
         return found
     whole = x.kinds <= {"int", "np.int64"} and all(type(each) in (int, type(None)) for each in (lower, upper))
-    return found.same(kinds=_INT if whole else frozenset(("np.float64",)))
+    return found.same(kinds=NP_INT if whole else NP_FLOAT)
 
 
 def n_sum(x: Number, axis: Any = "") -> Number:
@@ -59,7 +53,7 @@ def n_max(x: Number) -> Number:
 
 def n_median(x: Number) -> Number:
     """``median()`` of an array: as any of a place in their order, it moves no farther than one of them."""
-    return x.extreme(middle=True).same(is_whole=False, kinds=frozenset(("np.float64",)))
+    return x.extreme(middle=True).same(is_whole=False, kinds=NP_FLOAT)
 
 
 def n_cumsum(x: Number) -> Number:
@@ -88,7 +82,7 @@ def n_items(x: Number) -> Any:
     """``items()``."""
     if x.labels is None or x.columns is not None:
         refuse_form("items() of this private table")
-    return frames.current_domain().born(zip(list(x.labels), x.parts(), strict=True))
+    return current_domain().born(zip(list(x.labels), x.parts(), strict=True))
 
 
 def n_keys(x: Number) -> Any:
@@ -98,7 +92,7 @@ def n_keys(x: Number) -> Any:
 
 def n_to_dict(x: Number) -> dict[Any, Number]:
     """``to_dict()``."""
-    found: dict[Any, Number] = frames.current_domain().born(dict(n_items(x)))
+    found: dict[Any, Number] = current_domain().born(dict(n_items(x)))
     return found
 
 
@@ -106,7 +100,7 @@ def n_tolist(x: Number) -> list[Number]:
     """``tolist()``."""
     if len(x.shape) != 1:
         refuse_form("tolist() of a private table")
-    found: list[Number] = frames.current_domain().born(x.as_array().parts())
+    found: list[Number] = current_domain().born(x.as_array().parts())
     return found
 
 
@@ -174,7 +168,7 @@ def n_pipe(x: Number, function: Any, *args: Any, **keywords: Any) -> Any:
     """``pipe(f)`` of a series or frame."""
     if x.labels is None and x.columns is None:
         refuse("pipe of a private number", NOISE_FIRST)
-    return frames.current_domain().call(function, x, *args, **keywords)
+    return current_domain().call(function, x, *args, **keywords)
 
 
 def n_map(x: Number, func: Any, **keywords: Any) -> Any:
@@ -189,7 +183,7 @@ def n_apply(x: Number, func: Any, args: Any = (), **keywords: Any) -> Any:
         refuse("map of this private table", "table.map(lambda n: n + laplace(…))")
     if _OPTIONS.intersection(keywords):
         refuse("an option of pandas beside the function", "table.map(lambda n: n + laplace(…))")
-    domain = frames.current_domain()
+    domain = current_domain()
     return domain.call(pd.Series, [domain.call(func, each, *args, **keywords) for each in x.parts()], index=x.labels)
 
 

@@ -17,8 +17,9 @@ from dpaudit.reading import dispatch, draws, source
 from dpaudit.reading.universe import called, calls, column_methods, columns, noise, numbers, operators
 from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
 from dpaudit.reading.universe.column_methods import Written
+from dpaudit.reading.universe.columns import Sampling
 from dpaudit.reading.universe.counting import ByKey, Counting, Within
-from dpaudit.reading.universe.frames import Frame, Loc, Sampling
+from dpaudit.reading.universe.frames import Frame, Loc
 from dpaudit.reading.universe.groups import Groups, Keyed, PersonTable, Tally
 from dpaudit.reading.universe.keys import Collected, Noisy
 from dpaudit.reading.universe.records import Row

@@ -14,15 +14,15 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dpaudit.reading.universe import cells, numbers, steps
 from dpaudit.reading.universe.columns import Column, Rows, plain
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.state import current, refuse, refuse_by_name
-from dpaudit.reading.universe.values import Token, combined, number
+from dpaudit.reading.universe.values import NP_FLOAT, NP_INT, Token, combined, number
 
 _MOST_POWER = 4
-_FLOAT = frozenset(("np.float64",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +152,51 @@ def _is_there(column: Column) -> bool:
     return len(column.low) > 0 and not np.isnan(plain(column.low).astype(float)).any()
 
 
+def column_sum(column: Column) -> Number:
+    """Return ``column.sum()``."""
+    low, high = plain(column.low), plain(column.high)
+    is_of_numbers = column.none is not None and plain(column.none).dtype.kind in "ifb"
+    if not column.is_stable and not is_of_numbers:
+        refuse("a sum of a column whose type hangs on the data, as that of an empty table does", ".astype(float).sum()")
+    if low.dtype.kind not in "ifb":
+        refuse(f"a sum of a column of type {column.low.dtype}", "numbers")
+    refuse_to_wrap(low, high)
+    whole = low.dtype.kind in "ib" or (column.is_exact and bool(np.all((low == np.round(low)) | np.isnan(low))))
+    kinds = NP_INT if low.dtype.kind in "ib" else None
+    kinds = kinds if column.is_stable else frozenset(("np.int64", "np.float64"))
+    low, high = low.astype(float), high.astype(float)
+    if column.is_series:  # pandas leaves out what is missing
+        low, high = np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), 0.0, high)
+    found = numbers.summed_of(
+        column.rows, column.space, low, high, whole=whole, labels=None, columns=None, kinds=kinds,
+        made=steps.total(column.rows.made, column.step(), plain(column.low)), is_sum=True,
+    )  # fmt: skip
+    found.summand = column if column.is_series else None
+    return found
+
+
+def refuse_to_wrap(*ends: Any) -> None:
+    """Refuse a sum over records of whole numbers that may wrap, or of floats of a small type, which are rounded."""
+    for end in map(plain, ends):
+        if end.dtype.kind == "f" and end.dtype.itemsize < 8:
+            refuse(f"a sum of numbers of the type {end.dtype}, at which it is rounded, and overflows", ".astype(float)")
+        if end.dtype.kind == "i" and max(-int(end.min(initial=0)), int(end.max(initial=0))) > 2**31:
+            refuse("a sum of whole numbers so large that it may wrap", ".astype(float).sum()")
+
+
+def row_sum(column: Column, *, is_series: bool = False) -> Column:
+    """Return the sum of each record's row of numbers."""
+    if np.isnan(column.low).any():
+        refuse("a sum over columns of which one may be missing", ".fillna(0) first")
+    wrap = pd.Series if is_series else np.asarray
+    low = wrap(column.low.sum(1))
+    return column.with_values(column.space, low, None if column.is_exact else wrap(column.high.sum(1)))
+
+
 def mean(column: Column) -> Number:
     """Return the mean of a column of all records, of which it is public how many there are."""
-    from dpaudit.reading.universe.frames import column_sum
-
     many = _many(column, "mean")
-    return over(column_sum(column), many).same(kinds=_FLOAT)
+    return over(column_sum(column), many).same(kinds=NP_FLOAT)
 
 
 def variance(column: Column, ddof: Any) -> Number:
@@ -175,7 +214,7 @@ def variance(column: Column, ddof: Any) -> Number:
     square = (float(plain(column.high).max()) - float(plain(column.low).min())) ** 2
     far, step = np.full(len(column.space), square), column.step()
     made = None if column.rows.made is None or step is None else steps.Step("deviations", (column.rows.made, step))
-    known: Any = {"whole": False, "labels": None, "columns": None, "kinds": _FLOAT, "made": made}
+    known: Any = {"whole": False, "labels": None, "columns": None, "kinds": NP_FLOAT, "made": made}
     total = numbers.summed_of(column.rows, column.space, 0 * far, far, **known)
     total.known = numbers.spanned(0.0, np.inf)
     found = over(total, many)

@@ -63,7 +63,7 @@ class Released:
     low: Any
     high: Any
     scales: Any  # of each number
-    selection: Any  # by whose rows the numbers are made: see `frames.Selection`
+    selection: Any  # by whose rows the numbers are made: see `columns.Selection`
     # number, rate and times of the Poisson sample that they are made of; None for all
     sample: tuple[int, float, int] | None
     line: str  # where
@@ -121,6 +121,7 @@ class Pass:
         self.chosen: list[list[Any]] = []  # noisy numbers of which the largest was asked, each time (`sparse`)
         self.tainted: dict[int, tuple[Any, Any]] = {}  # arrays and tables that were written into, and what they are now
         self.of_key: Any = None  # the count of a key of the data, within a loop over them
+        self.domain: Any = None  # which is asked of every operation
         self.assuming: Any = None  # the line that is evaluated of which it is given how far its value moves
 
     @property
@@ -199,6 +200,11 @@ _NOW: list[Pass] = []
 def current() -> Pass:
     """Return the pass that is being read."""
     return _NOW[-1]
+
+
+def current_domain() -> Any:
+    """Return the domain of the pass."""
+    return current().domain
 
 
 def forget(token: Any) -> None:

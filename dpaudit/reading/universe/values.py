@@ -250,6 +250,8 @@ def shaped(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> To
 
 
 PUBLIC, RELEASED, PRIVATE = 0, 1, 2
+NP_INT, NP_FLOAT = frozenset(("np.int64",)), frozenset(("np.float64",))
+"""The types that numbers of NumPy have."""
 _HASHED_ALIKE = (int, float, np.integer, np.floating, np.bool_)
 _NOTHING_WITHIN = frozenset(
     (

@@ -27,7 +27,7 @@ from dpaudit.reading.universe import cells, noise, numbers, sizes, steps
 from dpaudit.reading.universe.columns import Column, Rows, plain
 from dpaudit.reading.universe.numbers import RATIO, Number, on_common_axes, padded, refuse_small, spanned, widened_range
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse, refuse_form
-from dpaudit.reading.universe.values import PUBLIC, Token, array, joined, kind_of_plain, number, sort_of
+from dpaudit.reading.universe.values import NP_FLOAT, PUBLIC, Token, array, joined, kind_of_plain, number, sort_of
 
 # --- What may be done with a row of numbers of each record of which only the shape is known? -------------
 
@@ -368,7 +368,7 @@ def power(x: Number, exponent: Any) -> Number:
         refuse("a power of whole numbers so large that it may wrap", ".astype(float)")
     kinds = frozenset(joined(each, kind_of_plain(exponent) or "?", division=p < 0) for each in x.kinds)
     if x.shape:
-        kinds = x.of_array() if whole else frozenset(("np.float64",))
+        kinds = x.of_array() if whole else NP_FLOAT
     return _bent(x, "power", p).same(is_whole=x.is_whole and p > 0 and p.denominator == 1, kinds=kinds)
 
 
@@ -413,7 +413,7 @@ def _bent(x: Number, function: str, p: Fraction | None) -> Number:
     terms = None
     if slope is None and (not x.per or x.is_plain):
         terms = steps.of_numbers("curve", x.step(), shape=x.shape, function=function, exponent=p)
-    found = x.like(low, high, is_whole=False, terms=terms, kinds=frozenset(("np.float64",)))
+    found = x.like(low, high, is_whole=False, terms=terms, kinds=NP_FLOAT)
     found.known = spanned(*widened_range(*(ends[::-1] if falls else ends)))
     if x.per and slope is None and p is not None:
         found.per = x.per * p
@@ -488,7 +488,7 @@ def product(x: Number, y: Number) -> Number:
     terms = None
     if x.per == y.per == 0 and x.shape == y.shape:
         terms = steps.of_numbers("product", x.step(), y.step(), shape=shape)
-    kinds = frozenset(joined(a, b) for a in x.kinds for b in y.kinds) if not shape else frozenset(("np.float64",))
+    kinds = frozenset(joined(a, b) for a in x.kinds for b in y.kinds) if not shape else NP_FLOAT
     found = x.like(
         np.minimum.reduce(corners) + np.minimum.reduce(others),
         np.maximum.reduce(corners) + np.maximum.reduce(others),
@@ -509,7 +509,7 @@ def norm(x: Number, order: Any = None) -> Number:
     far = np.sqrt((np.maximum(np.abs(x.low), np.abs(x.high)) ** 2).sum(1))
     far = _counted(far)
     terms = steps.of_numbers("norm", x.step())
-    found = x.like(-far, far, labels=None, is_whole=False, kinds=frozenset(("np.float64",)), terms=terms)
+    found = x.like(-far, far, labels=None, is_whole=False, kinds=NP_FLOAT, terms=terms)
     least, most = x.range()
     found.known = spanned(*widened_range(0.0, math.sqrt(float((np.maximum(-least, most) ** 2).sum()))))
     return found
