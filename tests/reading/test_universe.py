@@ -14,9 +14,9 @@ import dpaudit as dp
 from dpaudit.reading.universe import (
     base,
     calls,
-    choices,
     column_methods,
     columns,
+    decisions,
     frames,
     library_calls,
     noise,
@@ -304,7 +304,7 @@ def numpy_row(name, row):
     return library_calls, "NUMPY", {**library_calls.NUMPY, name: of_the_table(row)}
 
 
-SELECT, AMONG = noise.select, choices.among
+SELECT, AMONG = noise.select, decisions.among
 PLANTED = {
     "a sum moves by half": (sizes, "column_sum", halved(sizes.column_sum), "p39_std_clip"),
     "a length moves by half": (numbers, "length_of", halved(numbers.length_of), "p02_len"),
@@ -320,7 +320,7 @@ PLANTED = {
         of_the_table(lambda x, factor: SELECT(x, factor / 2)),
         "p13_expmech_by_hand",
     ),
-    "a choice is the first": (choices, "among", of_the_table(lambda x, ways: AMONG(x, ways[:1])), "w20_scale"),
+    "a choice is the first": (decisions, "among", of_the_table(lambda x, ways: AMONG(x, ways[:1])), "w20_scale"),
     "a factor is forgotten": (numbers.Number, "times", of_the_table(lambda self, other: self), "p_three_times"),
 }
 

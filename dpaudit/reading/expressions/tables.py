@@ -112,10 +112,6 @@ def ordered(values: Iterable[Any]) -> list[Any]:
     return found
 
 
-def _sorted(values: Iterable[Any], *, reverse: bool = False) -> list[Any]:
-    return ordered(values)[:: -1 if reverse else 1]
-
-
 def _flat(x: Any, axis: Any = None) -> list[Any]:
     array = np.asarray(x, dtype=object)
     if axis is not None and array.ndim != 1:
@@ -123,17 +119,13 @@ def _flat(x: Any, axis: Any = None) -> list[Any]:
     return array.ravel().tolist()
 
 
-def _sort(x: Any, axis: int = -1) -> Any:
-    return np.array(ordered(_flat(x, axis)), dtype=object)
-
-
-def _quantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear") -> Any:
+def _quantile(x: Any, q: Any, axis: Any, method: str, of: int) -> Any:
+    """Return quantiles at parts of ``of``: of 1, or of 100 as percentiles are."""
     if method != "linear":
         raise NotReadError(f"a quantile by {method!r:.40}; known is 'linear'")
     values = ordered(_flat(x, axis))
-    if np.ndim(q):
-        return np.array([_at(values, each_one) for each_one in np.ravel(q)], dtype=object)
-    return _at(values, q)
+    found = [_at(values, exactly(one) / of) for one in np.ravel(q)]
+    return np.array(found, dtype=object) if np.ndim(q) else found[0]
 
 
 def _at(values: list[Any], q: Any) -> Any:
@@ -141,20 +133,6 @@ def _at(values: list[Any], q: Any) -> Any:
     first = math.floor(place)
     rest = place - first
     return values[first] * (1 - rest) + values[first + 1] * rest if rest else values[first]
-
-
-def _percentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear") -> Any:
-    scaled = np.array([exactly(one) / 100 for one in np.ravel(q)], dtype=object)
-    return _quantile(x, scaled if np.ndim(q) else scaled[0], axis, method=method)
-
-
-def _median(x: Any, axis: Any = None) -> Any:
-    return _at(ordered(_flat(x, axis)), Fraction(1, 2))
-
-
-def _middle(values: Iterable[Any], last: bool) -> Any:
-    found = ordered(values)
-    return found[len(found) // 2 if last else (len(found) - 1) // 2]
 
 
 def _mean(x: Any, axis: Any = None) -> Any:
@@ -169,10 +147,6 @@ def _variance(x: Any, axis: Any = None, *, ddof: Any = 0) -> Any:
     return np.sum((array - mean) ** 2, axis=axis) / (many - exactly(ddof))
 
 
-def _deviation(x: Any, axis: Any = None, *, ddof: Any = 0) -> Any:
-    return _sqrt(_variance(x, axis, ddof=ddof))
-
-
 def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:  # noqa: A002 – NumPy's name
     array = np.asarray(x, dtype=object)
     if array.ndim != 1 and (axis is None or ord not in (None, 1, 2)):
@@ -181,11 +155,9 @@ def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:  # noqa: A002 – N
         return _sqrt(np.sum(array * array, axis=axis))
     if ord == 1:
         return np.sum(each(abs, array), axis=axis)
-    return _reduced(maximum)(each(abs, array)) if ord == np.inf else _refused(f"the norm {ord!r:.20}")
-
-
-def _refused(what: str) -> Any:
-    raise NotReadError(what)
+    if ord != np.inf:
+        raise NotReadError(f"the norm {ord!r:.20}")
+    return _reduced(maximum)(each(abs, array))
 
 
 def _reduced(apply: Callable[[Any, Any], Any]) -> Function:
@@ -216,10 +188,6 @@ def _as_truth(value: Any) -> Any:
     return value if not isinstance(value, Value) or value.graph.is_truth(value) else unequal(value, 0)
 
 
-def _where(condition: Any, one: Any, other: Any) -> Any:
-    return each(_choose, condition, one, other)
-
-
 def _clip(x: Any, low: Any = None, high: Any = None, *, min: Any = None, max: Any = None) -> Any:  # noqa: A002
     low, high = min if low is None else low, max if high is None else high
     found = x if low is None else each(maximum, x, low)
@@ -230,24 +198,8 @@ def _sign(v: Any) -> Any:
     return above(v, 0) * 1 - above(0, v) * 1
 
 
-def _counted(x: Any, axis: Any = None) -> Any:
-    return np.sum(each(_as_truth, x), axis=axis)
-
-
-def _any(x: Any, axis: Any = None) -> Any:
-    return _reduced(maximum)(each(_as_truth, x), axis)
-
-
-def _all(x: Any, axis: Any = None) -> Any:
-    return _reduced(minimum)(each(_as_truth, x), axis)
-
-
 def _trues(apply: Callable[[Any, Any], Any], start: bool) -> Function:
     return lambda values: functools.reduce(apply, map(_as_truth, values), start)
-
-
-def _power(x: Any, y: Any) -> Any:
-    return each(lambda a, b: a**b, x, y)
 
 
 def _total(values: Iterable[Any], start: Any = 0) -> Any:
@@ -260,10 +212,6 @@ def _product(values: Iterable[Any], *, start: Any = 1) -> Any:
 
 def _tanh(v: Any) -> Any:
     return value_of(v, lambda x: 1 - 2 / ((2 * x).called("exp") + 1), math.tanh)
-
-
-def _hypot(*given: Any) -> Any:
-    return _sqrt(_total(one * one for one in given))
 
 
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0) -> Any:
@@ -294,6 +242,14 @@ def _log_by(base: int) -> Function:
     )
 
 
+_OF_ANY: dict[str, Function] = {
+    "median": lambda x, axis=None: _at(ordered(_flat(x, axis)), Fraction(1, 2)),
+    "deviation": lambda x, axis=None, *, ddof=0: _sqrt(_variance(x, axis, ddof=ddof)),
+    "any": lambda x, axis=None: _reduced(maximum)(each(_as_truth, x), axis),
+    "all": lambda x, axis=None: _reduced(minimum)(each(_as_truth, x), axis),
+    "hypot": lambda *given: _sqrt(_total(one * one for one in given)),
+}
+"""What several libraries have."""
 _FUNCTIONS: dict[Any, Function] = {
     np.sqrt: _sqrt,
     np.exp: _exp,
@@ -311,30 +267,30 @@ _FUNCTIONS: dict[Any, Function] = {
     np.sign: lambda x: each(_sign, x),
     np.heaviside: lambda x, half: each(lambda v, h: above(v, 0) + equal(v, 0) * h, x, half),
     np.square: lambda x: each(lambda v: v**2, x),
-    np.power: _power,
+    np.power: lambda x, y: each(operator.pow, x, y),
     np.reciprocal: lambda x: each(lambda v: 1 / v, x),
     np.maximum: lambda x, y: each(maximum, x, y),
     np.minimum: lambda x, y: each(minimum, x, y),
     np.fmax: lambda x, y: each(maximum, x, y),
     np.fmin: lambda x, y: each(minimum, x, y),
     np.clip: _clip,
-    np.where: _where,
-    np.hypot: _hypot,
-    np.sort: _sort,
-    np.median: _median,
-    np.quantile: _quantile,
-    np.percentile: _percentile,
+    np.where: lambda condition, one, other: each(_choose, condition, one, other),
+    np.hypot: _OF_ANY["hypot"],
+    np.sort: lambda x, axis=-1: np.array(ordered(_flat(x, axis)), dtype=object),
+    np.median: _OF_ANY["median"],
+    np.quantile: lambda x, q, axis=None, *, method="linear": _quantile(x, q, axis, method, of=1),
+    np.percentile: lambda x, q, axis=None, *, method="linear": _quantile(x, q, axis, method, of=100),
     np.mean: _mean,
     np.average: _mean,
     np.var: _variance,
-    np.std: _deviation,
+    np.std: _OF_ANY["deviation"],
     np.max: _reduced(maximum),
     np.min: _reduced(minimum),
     np.ptp: lambda x, axis=None: _reduced(maximum)(x, axis) - _reduced(minimum)(x, axis),
     np.linalg.norm: _norm,
-    np.count_nonzero: _counted,
-    np.any: _any,
-    np.all: _all,
+    np.count_nonzero: lambda x, axis=None: np.sum(each(_as_truth, x), axis=axis),
+    np.any: _OF_ANY["any"],
+    np.all: _OF_ANY["all"],
     np.logical_and: lambda x, y: each(lambda a, b: _as_truth(a) & _as_truth(b), x, y),
     np.logical_or: lambda x, y: each(lambda a, b: _as_truth(a) | _as_truth(b), x, y),
     np.logical_not: lambda x: each(lambda a: ~_as_truth(a) if isinstance(a, Value) else not a, x),
@@ -363,7 +319,7 @@ _FUNCTIONS: dict[Any, Function] = {
     math.tanh: _tanh,
     math.fabs: abs,
     math.pow: operator.pow,
-    math.hypot: _hypot,
+    math.hypot: _OF_ANY["hypot"],
     math.fsum: _total,
     math.prod: _product,
     math.dist: lambda x, y: _norm(np.asarray(x, dtype=object) - np.asarray(y, dtype=object)),
@@ -371,35 +327,28 @@ _FUNCTIONS: dict[Any, Function] = {
     builtins.abs: lambda x: each(abs, x) if is_array(x) else abs(x),
     builtins.max: _of_builtin(maximum),
     builtins.min: _of_builtin(minimum),
-    builtins.sorted: _sorted,
+    builtins.sorted: lambda values, *, reverse=False: ordered(values)[:: -1 if reverse else 1],
     builtins.float: lambda x: x * 1,
     builtins.pow: operator.pow,
     builtins.any: _trues(maximum, start=False),
     builtins.all: _trues(minimum, start=True),
     statistics.mean: _mean,
     statistics.fmean: _mean,
-    statistics.median: _median,
-    statistics.median_low: functools.partial(_middle, last=False),
-    statistics.median_high: functools.partial(_middle, last=True),
+    statistics.median: _OF_ANY["median"],
+    statistics.median_low: lambda values: (found := ordered(values))[(len(found) - 1) // 2],
+    statistics.median_high: lambda values: (found := ordered(values))[len(found) // 2],
     statistics.pvariance: _variance,
     statistics.variance: functools.partial(_variance, ddof=1),
-    statistics.pstdev: _deviation,
-    statistics.stdev: functools.partial(_deviation, ddof=1),
+    statistics.pstdev: _OF_ANY["deviation"],
+    statistics.stdev: functools.partial(_OF_ANY["deviation"], ddof=1),
 }
 
 
-def _logsumexp(x: Any) -> Any:
-    return _log(np.sum(_exp(x)))
-
-
-def _softmax(x: Any) -> Any:
-    exponentials = _exp(x)
-    return exponentials / np.sum(exponentials)
-
-
 _OF_SCIPY: dict[str, Function] = {
-    "softmax": _softmax, "logsumexp": _logsumexp, "expit": lambda x: each(lambda v: 1 / (1 + _exp(-v)), x),
-}  # fmt: skip
+    "softmax": lambda x: (exponentials := _exp(x)) / np.sum(exponentials),
+    "logsumexp": lambda x: _log(np.sum(_exp(x))),
+    "expit": lambda x: each(lambda v: 1 / (1 + _exp(-v)), x),
+}
 
 
 def known(function: Any) -> Function | None:
@@ -430,8 +379,8 @@ METHODS = frozenset((
 ))  # fmt: skip
 """Methods of arrays that NumPy itself does."""
 BY_METHOD: dict[str, Function] = {
-    "mean": _mean, "var": _variance, "std": _deviation, "max": _reduced(maximum), "min": _reduced(minimum),
-    "clip": _clip, "any": _any, "all": _all, "ptp": _FUNCTIONS[np.ptp],
+    "mean": _mean, "var": _variance, "std": _OF_ANY["deviation"], "max": _reduced(maximum), "min": _reduced(minimum),
+    "clip": _clip, "any": _OF_ANY["any"], "all": _OF_ANY["all"], "ptp": _FUNCTIONS[np.ptp],
 }  # fmt: skip
 """Methods of arrays that are done here."""
 STRUCTURAL = {id(one): one for one in (

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading import dispatch, python, rewrite, seeded, source
-from dpaudit.reading.universe import calls, choices, sparse
+from dpaudit.reading.universe import calls, decisions
 from dpaudit.reading.universe.state import (
     Left,
     Pass,
@@ -299,7 +299,7 @@ def hook(function: Callable[..., Any]) -> Callable[..., Any]:
     def asked(self: Base, /, *args: Any, **keywords: Any) -> Any:
         self.state.step()
         if self.state.followed:
-            sparse.touched(self.state, function.__name__, args, keywords)
+            decisions.touched(self.state, function.__name__, args, keywords)
         if self.state.assuming is not None and function.__name__ == "call":
             self.within_given(args, keywords)
         for each in args:
@@ -309,8 +309,8 @@ def hook(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             if not self.state.has_choices:
                 return function(self, *args, **keywords)
-            args, keywords = choices.met(function.__name__, args, keywords)
-            return choices.derived(function(self, *args, **keywords), function.__name__, args, keywords)
+            args, keywords = decisions.met(function.__name__, args, keywords)
+            return decisions.derived(function(self, *args, **keywords), function.__name__, args, keywords)
         except RefusalError as why:
             self._unread(function.__name__, args, keywords)
             self.state.note(Refused(line(), *why.args))

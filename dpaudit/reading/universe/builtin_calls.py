@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading import dispatch
-from dpaudit.reading.universe import choices, column_methods, numbers, records, sizes, sparse
+from dpaudit.reading.universe import column_methods, decisions, numbers, records, sizes
 from dpaudit.reading.universe.base import Base, naturally, stands_for_others
 from dpaudit.reading.universe.columns import Column, Listed, plain
 from dpaudit.reading.universe.frames import Frame
@@ -345,7 +345,7 @@ class Builtins(Base):
         if isinstance(value, Frame | Column | numbers.Number):
             if isinstance(value, Frame):
                 return value.m_copy()
-            return column_methods.c_copy(value) if isinstance(value, Column) else value.same()
+            return value if isinstance(value, Column) else value.same()
         if name == "copy" and kind in (list, dict, set):
             return self.born(value.copy())
         if kind in (list, tuple):
@@ -383,13 +383,13 @@ class Builtins(Base):
             key = keywords["key"]
             is_by_get = type(args[0]) is dict and getattr(key, "__self__", None) is args[0] and key.__name__ == "get"
             found = list(args[0].values()) if is_by_get else [self.call(key, each) for each in values]
-            if function is max and sparse.largest(self.state, found):
-                return choices.among(Token(), values) if sort_of(values) == PUBLIC else Token()
+            if function is max and decisions.largest(self.state, found):
+                return decisions.among(Token(), values) if sort_of(values) == PUBLIC else Token()
             self.unasked(found)
             if all(isinstance(each, Perturbed) for each in found) and function is max and sort_of(values) == PUBLIC:
-                return choices.among(largest(found), values)
+                return decisions.among(largest(found), values)
             if max(map(sort_of, (*found, *values))) == RELEASED:
-                return choices.among(Token(), values) if sort_of(values) == PUBLIC else Token()
+                return decisions.among(Token(), values) if sort_of(values) == PUBLIC else Token()
             if max(map(sort_of, (*found, *values))) == PRIVATE:
                 refuse(f"{function.__name__}() by private values", "Gumbel noise on each of them")
             return values[found.index(function(found))]
@@ -419,7 +419,7 @@ class Builtins(Base):
         if isinstance(value, Token):
             return Token(value.shape, value.kinds, value.labels, value.columns)
         if isinstance(value, Column):
-            return column_methods.c_abs(value)
+            return value.apply("abs", abs)
         if isinstance(value, numbers.Number | Cell):
             return value.absolute()
         return abs(value) if sort_of(value) == PUBLIC else refuse("abs() of this", NOISE_FIRST)

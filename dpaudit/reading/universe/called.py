@@ -24,17 +24,7 @@ from dpaudit.reading import dispatch
 from dpaudit.reading.draws import is_maker, is_seeder, source_of
 from dpaudit.reading.seeded import has_fixed_seed, seeded_by
 from dpaudit.reading.source import is_own
-from dpaudit.reading.universe import (
-    calls,
-    choices,
-    column_methods,
-    library_calls,
-    operators,
-    records,
-    sizes,
-    sparse,
-    vectors,
-)
+from dpaudit.reading.universe import calls, column_methods, decisions, library_calls, operators, records, sizes, vectors
 from dpaudit.reading.universe.base import Bound, hook, is_natural, naturally, runs
 from dpaudit.reading.universe.columns import Column, Listed
 from dpaudit.reading.universe.frames import Frame
@@ -105,7 +95,7 @@ class Calls(Operators):
         args = tuple(map(self.seen, args))
         keywords = {name: self.seen(each) for name, each in keywords.items()}
         kind = type(function)
-        if self.state.followed and (found := sparse.chosen(self.state, function, args, keywords)) is not None:
+        if self.state.followed and (found := decisions.chosen(self.state, function, args, keywords)) is not None:
             return found
         if kind is Bound:
             return self._method(function.owner, function.name, args, keywords)
@@ -296,7 +286,7 @@ class Calls(Operators):
         self.raises("any")
         first = self.seen(args[0]) if len(args) == 1 and not keywords else None
         is_alone = isinstance(first, Token) and first.is_array
-        if of_numpy and (found := choices.of_numbers(first, name)) is not None:
+        if of_numpy and (found := decisions.of_numbers(first, name)) is not None:
             return found
         if of_numpy and name in REDUCING and is_alone:
             return number("np.float64")
@@ -538,7 +528,7 @@ class Calls(Operators):
                 and owner.columns is None
             ):
                 return number("np.float64")
-            if not args and not keywords and (found := choices.of_numbers(owner, name)) is not None:
+            if not args and not keywords and (found := decisions.of_numbers(owner, name)) is not None:
                 return found
             if name in ("to_numpy",) and owner.shape is not None:
                 return array(owner.shape)

@@ -80,11 +80,6 @@ def c_clip(x: Column, lower: Any = None, upper: Any = None) -> Column:
     return x.apply("clip", lambda v, a, b: np.clip(v, a, b), lower, upper)
 
 
-def c_fillna(x: Column, value: Any) -> Column:
-    """``fillna(constant)``."""
-    return x.apply("fillna", lambda v, a: v.fillna(a), value, dtype_hangs=True)
-
-
 def c_isin(x: Column, values: Any) -> Column:
     """``isin(list)``."""
     values = constants("isin", x, values, set, frozenset, type({}.keys()))
@@ -107,14 +102,19 @@ def constants(name: str, x: Column, values: Any, *kinds: type) -> list[Any]:
     return found
 
 
-def c_isna(x: Column) -> Column:
+def missing(x: Column) -> Column:
     """``isna()``."""
     return x.apply("isna", lambda v: v.isna())
 
 
-def c_notna(x: Column) -> Column:
+def not_missing(x: Column) -> Column:
     """``notna()``."""
     return x.apply("notna", lambda v: v.notna())
+
+
+def rounded(x: Column, decimals: Any, function: Callable[[Any], Any]) -> Column:
+    """``round(decimals)``, by pandas or NumPy."""
+    return x.apply("round", function, made=steps.operation("round", x.step(), (decimals,)))
 
 
 def c_between(x: Column, left: Any, right: Any, inclusive: str = "both") -> Column:
@@ -190,21 +190,6 @@ def _chosen(x: Column, cond: Column, yes: Any, no: Any) -> Column:
         dtype_hangs=True,
         made=steps.operation("where", cond.step(), steps_of(yes, no)),
     )
-
-
-def c_round(x: Column, decimals: int = 0) -> Column:
-    """``round(decimals)``."""
-    return x.apply("round", lambda v: v.round(decimals), made=steps.operation("round", x.step(), (decimals,)))
-
-
-def c_abs(x: Column) -> Column:
-    """``abs()``."""
-    return x.apply("abs", abs)
-
-
-def c_copy(x: Column) -> Column:
-    """``copy()``."""
-    return x
 
 
 def c_to_numpy(x: Column, dtype: Any = None) -> Column:
@@ -297,25 +282,15 @@ def c_min(x: Column, *, initial: Any = None) -> Number:
     return x.refuse_others("min") if x.is_series or initial is None else numbers.beyond(x, initial, -1)
 
 
-def c_mean(x: Column) -> Number:
-    """``mean()``, where records are replaced."""
-    return sizes.mean(x)
-
-
 def c_var(x: Column, *, ddof: Any = None) -> Number:
     """``var()``, where records are replaced; of pandas over n − 1."""
     return sizes.variance(x, int(x.is_series) if ddof is None else ddof)
 
 
-def c_std(x: Column, *, ddof: Any = None) -> Number:
-    """``std()``, where records are replaced."""
-    return vectors.power(c_var(x, ddof=ddof), 0.5)
-
-
 def c_count(x: Column) -> Any:
     """``count()``: how many are not missing."""
     many = sizes.length(x.rows) if not pd.isna(plain(x.low)).any() else None
-    return sizes.same(number("np.int64"), many) if isinstance(many, Token) else column_sum(c_notna(x))
+    return sizes.same(number("np.int64"), many) if isinstance(many, Token) else column_sum(not_missing(x))
 
 
 def length(value: Any) -> Any:
@@ -418,11 +393,6 @@ def c_unique(x: Column) -> Any:
     return c_to_numpy(c_drop_duplicates(x)) if _of_persons(x) is not None else x.refuse_others("unique")
 
 
-def c_dropna(x: Column) -> Column:
-    """``dropna()``."""
-    return x.kept(c_notna(x))
-
-
 def c_groupby(x: Column, by: Any) -> Any:
     """``x.groupby(column)``."""
     if not isinstance(by, Column) or not by.rows.same(x.rows):
@@ -448,11 +418,6 @@ def c_reshape(x: Column, *shape: Any) -> Column:
     return c_ravel(x) if shape == (-1,) else x.refuse_others("reshape")
 
 
-def c_tolist(x: Column) -> Any:
-    """A list of the values of all records, to loop over."""
-    return records.records_of(x)
-
-
 COLUMN: dict[str, Function] = {
     name[2:]: function for name, function in list(globals().items()) if name.startswith("c_") and callable(function)
 }
@@ -461,9 +426,21 @@ COLUMN |= {
     for name in ("add", "sub", "mul", "floordiv", "mod", "pow", "lt", "le", "gt", "ge", "eq", "ne")
 }
 COLUMN |= {
-    "div": _operator("truediv"), "truediv": _operator("truediv"), "isnull": c_isna, "notnull": c_notna,
-    "to_list": c_tolist, "flatten": c_ravel, "multiply": _operator("mul"), "subtract": _operator("sub"),
+    "div": _operator("truediv"), "truediv": _operator("truediv"), "flatten": c_ravel,
+    "multiply": _operator("mul"), "subtract": _operator("sub"), "isna": missing, "isnull": missing,
+    "notna": not_missing, "notnull": not_missing,
 }  # fmt: skip
+COLUMN |= {
+    "fillna": lambda x, value: x.apply("fillna", lambda v, a: v.fillna(a), value, dtype_hangs=True),
+    "round": lambda x, decimals=0: rounded(x, decimals, lambda v: v.round(decimals)),
+    "abs": lambda x: x.apply("abs", abs),
+    "copy": lambda x: x,
+    "dropna": lambda x: x.kept(not_missing(x)),
+    "mean": lambda x: sizes.mean(x),  # of this and the next two, where records are replaced
+    "std": lambda x, *, ddof=None: vectors.power(c_var(x, ddof=ddof), 0.5),
+    "tolist": lambda x: records.records_of(x),  # to loop over
+    "to_list": lambda x: records.records_of(x),
+}
 _ONE_ROW = ("ravel", "flatten", "reshape")
 _OTHERS = ("clip", "round", "astype", "copy", "sum", "tolist", "max", "min", "mean", "var", "std")
 _OF_ARRAYS = frozenset((*_ONE_ROW, *_OTHERS))

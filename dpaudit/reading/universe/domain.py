@@ -22,7 +22,7 @@ import pandas as pd
 from dpaudit.reading import dispatch
 from dpaudit.reading.dispatch import Iterating
 from dpaudit.reading.python import CONVERSIONS, IN_PLACE, OPERATION
-from dpaudit.reading.universe import assumed, calls, columns, frames, keys, records, rewriting, sizes, sparse
+from dpaudit.reading.universe import assumed, calls, columns, decisions, frames, keys, records, rewriting, sizes
 from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
 from dpaudit.reading.universe.counting import Counting, folded
 from dpaudit.reading.universe.noise import Draw, Exponentials
@@ -238,7 +238,7 @@ class Universe(Parts):
             return self._contains(left, right) if name == "in_" else self._negated(self._contains(left, right))
         if self.state.of_key is not None and (outcome := keys.compared(name, left, right)) is not None:
             return outcome
-        if self.state.followed and (found := sparse.compared(self.state, name, left, right)) is not None:
+        if self.state.followed and (found := decisions.compared(self.state, name, left, right)) is not None:
             return found
         if name not in ("is_", "is_not"):
             return self.binary(name, left, right)
@@ -472,7 +472,7 @@ class Universe(Parts):
 
     def key(self, value: Any) -> Any:
         """What a dict or set goes by."""
-        sparse.forget(self.state, value)
+        decisions.forget(self.state, value)
         try:
             return self._key(value)
         except RefusalError as why:

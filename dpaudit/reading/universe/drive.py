@@ -27,7 +27,7 @@ from dpaudit.errors import UsageError
 from dpaudit.neighbours.domain import GivenMove
 from dpaudit.reading import seeded, source
 from dpaudit.reading.source import is_of_user, is_own, is_rewritten
-from dpaudit.reading.universe import base, calls, cells, frames, sparse
+from dpaudit.reading.universe import base, calls, cells, decisions, frames
 from dpaudit.reading.universe.assumed import Assumed, located, rewriter_for
 from dpaudit.reading.universe.called import QUIET
 from dpaudit.reading.universe.columns import Selection
@@ -348,7 +348,7 @@ def _called(domain: Domain, function: Any, frame: Any, arguments: Mapping[str, A
         check_output(domain.seen(output))
     except RefusalError as why:
         state.note(Refused(_end_of(function), *why.args))
-    sparse.settle(state)
+    decisions.settle(state)
     return "returned"
 
 

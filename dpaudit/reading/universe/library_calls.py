@@ -13,13 +13,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.universe import choices, groups, numbers, sizes, steps, vectors
-from dpaudit.reading.universe.column_methods import c_isna, c_max, c_min, c_notna, c_sum, c_to_numpy, constants
+from dpaudit.reading.universe import decisions, groups, numbers, sizes, steps, vectors
+from dpaudit.reading.universe.column_methods import (
+    c_max,
+    c_min,
+    c_sum,
+    c_to_numpy,
+    constants,
+    missing,
+    not_missing,
+    rounded,
+)
 from dpaudit.reading.universe.columns import Column, plain
 from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.noise import Exponentials, Half, Normaliser, Perturbed, Shifted, largest, one_sided
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.operators import n_clip, n_cumsum, n_median, n_round, n_sum, n_to_numpy
+from dpaudit.reading.universe.operators import ROUNDED, n_clip, n_cumsum, n_median, n_sum, n_to_numpy
 from dpaudit.reading.universe.sizes import column_sum
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current_domain, refuse, refuse_by_name, refuse_form
 from dpaudit.reading.universe.values import NP_FLOAT, NP_INT, Token
@@ -29,8 +38,9 @@ Function = Callable[..., Any]
 # --- functions of NumPy and pandas, by name -----------------------------------------------------------------
 
 
-def _first(x: Any, *kinds: type) -> bool:
-    return isinstance(x, kinds)
+def _of_column(name: str, function: Callable[[Column], Any], value: Any) -> Any:
+    """Return what a function makes of a column; of a private number it is refused."""
+    return function(value) if isinstance(value, Column) else refuse(f"{name} of a private number", NOISE_FIRST)
 
 
 def np_clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
@@ -114,7 +124,7 @@ def np_argmax(a: Any) -> Any:
     for kind, found in ((Perturbed, largest), (Half, one_sided)):
         if scores and all(isinstance(each, kind) for each in scores):
             token = found(scores)
-            return choices.place(token, len(scores) if isinstance(a, list | tuple) else a.number.shape[0])
+            return decisions.place(token, len(scores) if isinstance(a, list | tuple) else a.number.shape[0])
     return refuse("which private number is largest", "np.argmax(scores + np.random.gumbel(0, scale, len(scores)))")
 
 
@@ -272,7 +282,7 @@ def np_digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 def np_isnan(x: Any) -> Any:
     """``np.isnan``."""
-    return x.apply("isna", np.isnan) if isinstance(x, Column) else refuse("np.isnan of a private number", NOISE_FIRST)
+    return _of_column("np.isnan", lambda column: column.apply("isna", np.isnan), x)
 
 
 def np_nan_to_num(x: Any, *, nan: float = 0.0) -> Any:
@@ -285,8 +295,8 @@ def np_nan_to_num(x: Any, *, nan: float = 0.0) -> Any:
 def np_round(a: Any, decimals: int = 0) -> Any:
     """``np.round``."""
     if not isinstance(a, Column):
-        return n_round(a)
-    return a.apply("round", lambda v: np.round(v, decimals), made=steps.operation("round", a.step(), (decimals,)))
+        refuse(*ROUNDED)
+    return rounded(a, decimals, lambda v: np.round(v, decimals))
 
 
 def np_max(a: Any, *, initial: Any = None) -> Any:
@@ -323,21 +333,17 @@ def np_isin(element: Any, test_elements: Any) -> Any:
     return c_to_numpy(element).apply("isin", lambda v, a: np.isin(v, a), values)
 
 
-def np_abs(x: Any) -> Any:
-    """``np.abs``."""
-    return current_domain().absolute(x)
-
-
 NUMPY: dict[str, Function] = {
     name[3:]: function for name, function in list(globals().items()) if name.startswith("np_") and callable(function)
 }
 NUMPY |= {
     "asarray": np_array,
     "around": np_round,
-    "absolute": np_abs,
-    "fabs": np_abs,
     "amax": np_max,
     "amin": np_min,
+    "abs": lambda x: current_domain().absolute(x),
+    "absolute": lambda x: current_domain().absolute(x),
+    "fabs": lambda x: current_domain().absolute(x),
 }
 OF_OPERATORS = {
     "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "true_divide": "truediv", "power": "pow",
@@ -424,16 +430,6 @@ def _binary(name: str, operation: str) -> Function:
     return handler
 
 
-def np_maximum(x1: Any, x2: Any) -> Any:
-    """``np.maximum``."""
-    return _extreme("maximum", np.maximum, x1, x2)
-
-
-def np_minimum(x1: Any, x2: Any) -> Any:
-    """``np.minimum``."""
-    return _extreme("minimum", np.minimum, x1, x2)
-
-
 def _extreme(name: str, function: Any, first: Any, second: Any) -> Any:
     if isinstance(first, Column):
         return first.apply(name, function, second)
@@ -445,10 +441,11 @@ def _extreme(name: str, function: Any, first: Any, second: Any) -> Any:
     return n_clip(exact, other) if name == "maximum" else n_clip(exact, None, other)
 
 
-NUMPY |= {"maximum": np_maximum, "minimum": np_minimum}
 NUMPY |= {name: _binary(name, operation) for name, operation in OF_OPERATORS.items()}
 NUMPY |= {name: elementwise(name, getattr(np, name)) for name in _ELEMENTWISE}
 NUMPY |= {
+    "maximum": lambda x1, x2: _extreme("maximum", np.maximum, x1, x2),
+    "minimum": lambda x1, x2: _extreme("minimum", np.minimum, x1, x2),
     "negative": lambda x: current_domain().unary("neg", x),
     "logical_not": lambda x: current_domain().unary("invert", x),
     "invert": lambda x: current_domain().unary("invert", x),
@@ -487,16 +484,6 @@ def pd_crosstab(index: Any, columns: Any) -> Any:
     return groups.Keyed(
         [index, columns], {"n": index.with_values(index.space, ones, made=steps.constant(1))}, "n", is_table=True
     )
-
-
-def pd_isna(obj: Any) -> Any:
-    """``pd.isna``."""
-    return c_isna(obj) if isinstance(obj, Column) else refuse("pd.isna of a private number", NOISE_FIRST)
-
-
-def pd_notna(obj: Any) -> Any:
-    """``pd.notna``."""
-    return c_notna(obj) if isinstance(obj, Column) else refuse("pd.notna of a private number", NOISE_FIRST)
 
 
 def pd_get_dummies(data: Any) -> Any:
@@ -559,24 +546,18 @@ class DummyFrame(Private):
         return found.same(labels=pd.Index(list(self.columns)))
 
 
-def sp_softmax(x: Any) -> Any:
-    """``scipy.special.softmax`` of scores: the chances of the exponential mechanism."""
-    return Exponentials(_scores(x), "chances")
-
-
-def sp_logsumexp(a: Any) -> Any:
-    """``scipy.special.logsumexp`` of scores."""
-    return Normaliser(_scores(a))
-
-
 def _scores(x: Any) -> Number:
     if not isinstance(x, Number) or len(x.shape) != 1:
         refuse_form("a choice by something else than a list of scores")
     return x
 
 
-SCIPY: dict[str, Function] = {"softmax": sp_softmax, "logsumexp": sp_logsumexp}
+SCIPY: dict[str, Function] = {
+    "softmax": lambda x: Exponentials(_scores(x), "chances"),  # the chances of the exponential mechanism
+    "logsumexp": lambda a: Normaliser(_scores(a)),
+}
 PANDAS: dict[str, Function] = {
     name[3:]: function for name, function in list(globals().items()) if name.startswith("pd_") and callable(function)
 }
-PANDAS |= {"isnull": pd_isna, "notnull": pd_notna}
+PANDAS |= dict.fromkeys(("isna", "isnull"), lambda obj: _of_column("pd.isna", missing, obj))
+PANDAS |= dict.fromkeys(("notna", "notnull"), lambda obj: _of_column("pd.notna", not_missing, obj))

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.draws import Kind, Source
-from dpaudit.reading.universe import choices, numbers, sizes, sparse, steps
+from dpaudit.reading.universe import decisions, numbers, sizes, steps
 from dpaudit.reading.universe.columns import Sampling
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, Released, current, line, refuse, refuse_form
@@ -59,7 +59,7 @@ class Draw(Private):
         per: Fraction = Fraction(0),
     ) -> None:  # fmt: skip
         self.per, self.is_rounded = per, False
-        self.threshold: sparse.Threshold | None = None
+        self.threshold: decisions.Threshold | None = None
         self.law, self.scales, self.used, self.kind, self.places = law, scales, used, kind, places
         self.details, self.level, self.record = details, current().level, current().record
 
@@ -98,12 +98,12 @@ class Draw(Private):
         """Return the sum with something public; one that hides nothing may be added to several numbers."""
         if self.threshold is None or self.shape or type(public) not in (int, float):
             found = meet(self, public, 1)
-            self.threshold = sparse.threshold_of(current(), found)
+            self.threshold = decisions.threshold_of(current(), found)
             return found
         same_step(self.level)
         found = number(joined(self.kind, "float"))
         self.threshold.tokens += 1
-        sparse.followed(current(), found, self.threshold)
+        decisions.followed(current(), found, self.threshold)
         return found
 
     def times(self, factor: Any) -> Draw:
@@ -176,12 +176,12 @@ class _Scores(Private):
     def m_argmax(self) -> Any:
         """Which is largest, by its place."""
         found = one_sided([self]) if isinstance(self, Half) else largest([self])
-        return choices.place(found, self.number.shape[0])
+        return decisions.place(found, self.number.shape[0])
 
     def m_idxmax(self) -> Any:
         """Which is largest, by its label."""
         self.m_argmax()
-        return choices.among(Token(), list(self.number.labels))
+        return decisions.among(Token(), list(self.number.labels))
 
     def get(self, name: str) -> Any:
         """Nothing else is known."""
@@ -440,7 +440,7 @@ def _drawn(law: str, scale: Any, location: Any, size: Any, source: Source, per: 
     of_numpy = source.kind in (Kind.GENERATOR, Kind.LEGACY)
     if not of_numpy or not isinstance(found, Token) or shape:
         return found
-    return sparse.renamed(current(), found, number("float"))
+    return decisions.renamed(current(), found, number("float"))
 
 
 def fresh(
@@ -510,10 +510,10 @@ def _chosen(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> 
         if many != chances.scores.shape[0]:
             refuse_form("a choice among another number of options than there are chances")
         token = select(chances.scores, 1.0)
-        if many > choices.MOST or sort_of(options) != PUBLIC:
+        if many > decisions.MOST or sort_of(options) != PUBLIC:
             return token
         call = np.random.RandomState(0).choice if source.kind is Kind.LEGACY else np.random.default_rng(0).choice
-        return choices.among(token, [call(options, p=chance) for chance in np.eye(many)])
+        return decisions.among(token, [call(options, p=chance) for chance in np.eye(many)])
     if any(sort_of(each) > RELEASED for each in names.values()):
         refuse(
             "a choice by private chances", "e = np.exp(scores * epsilon / 2); np.random.choice(options, p=e / e.sum())"
@@ -553,7 +553,7 @@ def meet(draw: Draw, other: Any, sign: int) -> Any:
     if not draw.shape and not shape and isinstance(other, int | float | np.generic):
         found = number(joined(draw.kind, "np.float64" if isinstance(other, np.generic) else "float"))
         if draw.law == "laplace" and not draw.per and not draw.is_rounded:
-            sparse.followed(current(), found, sparse.Threshold(float(draw.scales)))
+            decisions.followed(current(), found, decisions.Threshold(float(draw.scales)))
         return found
     return (
         array(np.broadcast_shapes(draw.shape, np.shape(other)))
@@ -599,14 +599,14 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
         found = Token((), kinds if "?" not in exact.kinds else frozenset(("float", "np.float64")))
         if draw.law == "laplace" and exact.sample is None and not draw.per and not draw.is_rounded:
             state = current()
-            sparse.followed(state, found, sparse.Query(exact, float(draw.scales), state.released, line()))
+            decisions.followed(state, found, decisions.Query(exact, float(draw.scales), state.released, line()))
         return found
     if exact.columns is not None:
         return Token(shape, frozenset(("frame",)), exact.labels, exact.columns)
     found = array(shape) if exact.labels is None else Token(shape, frozenset(("series",)), exact.labels)
     if draw.law == "laplace" and exact.sample is None and not draw.per and len(shape) == 1 and np.ptp(draw.scales) == 0:
         state = current()
-        sparse.followed(state, found, sparse.Scores(exact, float(draw.scales[0]), state.released, line()))
+        decisions.followed(state, found, decisions.Scores(exact, float(draw.scales[0]), state.released, line()))
     return found
 
 

@@ -46,11 +46,6 @@ def n_sum(x: Number, axis: Any = "") -> Number:
     return x.total(None if axis == "" else axis)
 
 
-def n_max(x: Number) -> Number:
-    """``max()``."""
-    return x.extreme()
-
-
 def n_median(x: Number) -> Number:
     """``median()`` of an array: as any of a place in their order, it moves no farther than one of them."""
     return x.extreme(middle=True).same(is_whole=False, kinds=NP_FLOAT)
@@ -68,26 +63,11 @@ def n_to_numpy(x: Number, dtype: Any = None) -> Number:
     return x.as_array() if dtype is None else x.as_array().cast(dtype)
 
 
-def n_astype(x: Number, dtype: Any) -> Number:
-    """``astype(float)``."""
-    return x.cast(dtype)
-
-
-def n_copy(x: Number) -> Number:
-    """``copy()``."""
-    return x.same()
-
-
 def n_items(x: Number) -> Any:
     """``items()``."""
     if x.labels is None or x.columns is not None:
         refuse_form("items() of this private table")
     return current_domain().born(zip(list(x.labels), x.parts(), strict=True))
-
-
-def n_keys(x: Number) -> Any:
-    """``keys()``."""
-    return x.labels if x.labels is not None else refuse_form("keys() of a private array")
 
 
 def n_to_dict(x: Number) -> dict[Any, Number]:
@@ -159,11 +139,6 @@ def n_reshape(x: Number, *shape: Any) -> Number:
     return x.mapped(lambda table: table.reshape(len(table), *shape))
 
 
-def n_round(x: Number, *_: Any) -> Any:
-    """Refused."""
-    return refuse("a private number that is rounded, which jumps where the number does not", "round after the noise")
-
-
 def n_pipe(x: Number, function: Any, *args: Any, **keywords: Any) -> Any:
     """``pipe(f)`` of a series or frame."""
     if x.labels is None and x.columns is None:
@@ -171,13 +146,8 @@ def n_pipe(x: Number, function: Any, *args: Any, **keywords: Any) -> Any:
     return current_domain().call(function, x, *args, **keywords)
 
 
-def n_map(x: Number, func: Any, **keywords: Any) -> Any:
-    """``map(f)`` of a series: what a function makes of each of its numbers, with its labels."""
-    return n_apply(x, func, **keywords)
-
-
 def n_apply(x: Number, func: Any, args: Any = (), **keywords: Any) -> Any:
-    """``apply(f)`` of a series, as `n_map`."""
+    """``apply(f)`` and ``map(f)`` of a series: what a function makes of each of its numbers, with its labels."""
     is_function = isinstance(func, types.FunctionType | types.MethodType)
     if x.labels is None or x.columns is not None or not is_function or type(args) is not tuple:
         refuse("map of this private table", "table.map(lambda n: n + laplace(…))")
@@ -187,11 +157,18 @@ def n_apply(x: Number, func: Any, args: Any = (), **keywords: Any) -> Any:
     return domain.call(pd.Series, [domain.call(func, each, *args, **keywords) for each in x.parts()], index=x.labels)
 
 
+ROUNDED = "a private number that is rounded, which jumps where the number does not", "round after the noise"
 NUMBER: dict[str, Function] = {
     name[2:]: function for name, function in list(globals().items()) if name.startswith("n_") and callable(function)
 }
 NUMBER |= {
-    "min": n_max,
+    "max": lambda x: x.extreme(),
+    "min": lambda x: x.extreme(),
+    "astype": lambda x, dtype: x.cast(dtype),
+    "copy": lambda x: x.same(),
+    "keys": lambda x: x.labels if x.labels is not None else refuse_form("keys() of a private array"),
+    "round": lambda x, *_: refuse(*ROUNDED),
+    "map": lambda x, func, **keywords: n_apply(x, func, **keywords),
     "to_list": n_tolist,
     "item": lambda x: x,
     "flatten": lambda x: n_reshape(x, -1),

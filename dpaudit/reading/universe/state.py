@@ -118,7 +118,7 @@ class Pass:
         self.alive: weakref.WeakSet[Any] = weakref.WeakSet()
         self.released = 0  # numbers, so far on the path
         self.followed: dict[int, tuple[Any, Any]] = {}  # released numbers that are in nothing but comparisons
-        self.chosen: list[list[Any]] = []  # noisy numbers of which the largest was asked, each time (`sparse`)
+        self.chosen: list[list[Any]] = []  # noisy numbers of which the largest was asked, each time (`decisions`)
         self.tainted: dict[int, tuple[Any, Any]] = {}  # arrays and tables that were written into, and what they are now
         self.of_key: Any = None  # the count of a key of the data, within a loop over them
         self.domain: Any = None  # which is asked of every operation
@@ -208,7 +208,7 @@ def current_domain() -> Any:
 
 
 def forget(token: Any) -> None:
-    """Follow a released value no longer: something looks at it (`sparse`)."""
+    """Follow a released value no longer: something looks at it (`decisions`)."""
     if _NOW:
         _NOW[-1].followed.pop(id(token), None)
 
