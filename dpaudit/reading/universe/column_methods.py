@@ -131,7 +131,8 @@ def c_astype(x: Column, dtype: Any) -> Column:
     kind = CASTS.get(dtype) if dtype is None or isinstance(dtype, str | type) else None
     if kind is None and not (dtype in (str, "str", "category") or isinstance(dtype, pd.CategoricalDtype)):
         refuse(f"a conversion to {dtype}, which may wrap", ".astype(float) or .astype(int)")
-    if isinstance(dtype, str) and dtype == "category":
+    has_categories = not isinstance(dtype, pd.CategoricalDtype) or (dtype.categories is not None and x.is_series)
+    if not has_categories or (isinstance(dtype, str) and dtype == "category"):
         refuse("categories that are those of the data", "pd.CategoricalDtype([…])")
     if kind is None:
         if not x.is_exact or (
@@ -146,8 +147,6 @@ def c_astype(x: Column, dtype: Any) -> Column:
             )
         ):
             refuse("texts of values that cannot be listed, or may be missing", "comparisons of numbers")
-        if isinstance(dtype, pd.CategoricalDtype) and (dtype.categories is None or not x.is_series):
-            refuse("categories that are those of the data", "pd.CategoricalDtype([…])")
         return x.apply("astype", lambda v: v.astype(dtype))
     if kind == "bool" and not x.is_exact:  # 0 may lie between two ends that are not
         return x.apply("ne", lambda v, zero: v != zero, 0)

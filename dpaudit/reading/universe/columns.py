@@ -35,6 +35,7 @@ CASTS: dict[Any, str] = {
 _SINGLE = (Private, int, float, str, np.generic, np.ndarray, datetime.date, datetime.timedelta, np.datetime64,
            type(None), type(pd.NaT), type(pd.NA))  # fmt: skip
 """Types of what an operation on a column is given beside it: one value for all records, or a column."""
+NO_MASK = "a choice of rows by something that is no mask of these rows"
 COMPARISONS = {
     "lt": operator.lt,
     "le": operator.le,
@@ -167,6 +168,12 @@ class Rows(Private):
         how = steps.table(space, all_of, all_of, "which rows are kept, by") if mask is None else mask.step()
         made = None if self.made is None or how is None else steps.Step("kept", (self.made, how))
         return Rows(space, self.selection, self.sample, self.order, distinct=self.distinct, made=made)
+
+    def where(self, mask: Column, instead: str) -> Rows:
+        """Return those for which a mask of these rows holds."""
+        if not mask.is_mask or not mask.rows.same(self):
+            refuse(NO_MASK, instead)
+        return self.kept(mask.space.take(np.flatnonzero(plain(mask.low))), mask)
 
 
 class Sampling(Private):
@@ -508,18 +515,9 @@ class Column(Private):
 
     # --- rows ---------------------------------------------------------------------------------------------
 
-    def where_true(self, mask: Column) -> cells.Space:
-        """Return the kinds for which a mask of these rows holds."""
-        if not mask.is_mask or not mask.rows.same(self.rows):
-            refuse(
-                "a choice of rows by something that is no mask of these rows",
-                "a comparison of columns of the same frame",
-            )
-        return mask.space.take(np.flatnonzero(plain(mask.low)))
-
     def kept(self, mask: Column) -> Column:
         """Return the values of the rows for which a mask holds."""
-        return self.on(self.rows.kept(self.where_true(mask), mask))
+        return self.on(self.rows.where(mask, "a comparison of columns of the same frame"))
 
 
 def _changes(holds: Callable[[Any], Any], low: Any, high: Any) -> list[float]:

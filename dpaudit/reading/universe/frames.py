@@ -88,10 +88,7 @@ class Frame(Private):
                 refuse_form("two columns of one name")
             return Frame(self.universe, self.rows, {name: self.column(name) for name in names})
         if isinstance(key, Column):
-            if not key.is_mask or not key.rows.same(self.rows):
-                refuse("a choice of rows by something that is no mask of these rows", "len(df[x > LIMIT]) + laplace(…)")
-            space = key.space.take(np.flatnonzero(plain(key.low)))
-            return self.of_rows(self.rows.kept(space, key))
+            return self.of_rows(self.rows.where(key, "len(df[x > LIMIT]) + laplace(…)"))
         if isinstance(key, Sampling):
             return self.of_rows(key.of(self.rows))
         if isinstance(key, numbers.Undecided):

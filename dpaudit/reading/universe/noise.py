@@ -562,6 +562,11 @@ def meet(draw: Draw, other: Any, sign: int) -> Any:
     )
 
 
+def _refuse_shared(draw: Draw, shape: tuple[int, ...]) -> None:
+    if draw.shape != shape:
+        refuse("one draw of noise for several numbers", ONE_DRAW_EACH)
+
+
 def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
     """Add noise to a private number, and note what it costs."""
     if not np.all(np.isfinite(draw.scales)) or np.any(draw.scales <= 0):
@@ -572,8 +577,7 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
                 "Gumbel noise of several scales, or of one draw for several scores",
                 "np.random.gumbel(0, scale, size=len(scores))",
             )
-        if draw.shape != exact.shape:
-            refuse("one draw of noise for several numbers", ONE_DRAW_EACH)
+        _refuse_shared(draw, exact.shape)
         draw.use()
         return Perturbed(exact, float(np.max(draw.scales)))
     if draw.law in ("exponential", "geometric"):
@@ -584,8 +588,7 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
     if draw.law not in _TWO_SIDED:
         refuse(f"{draw.law} noise on a private number, which has no finite price", "Laplace or Gaussian noise")
     shape = np.broadcast_shapes(exact.shape, draw.shape)
-    if draw.shape != shape:
-        refuse("one draw of noise for several numbers", ONE_DRAW_EACH)
+    _refuse_shared(draw, shape)
     if exact.shape != shape:
         refuse("one private number with several draws of noise", "one draw for each number")
     if (draw.law in _WHOLE or draw.is_rounded) and not exact.is_whole:
@@ -654,8 +657,7 @@ def one_sided(halves: Sequence[Half]) -> Token:
     if len(halves) == 1 and len(halves[0].number.shape) != 1:
         refuse_form("the largest of one score")
     for each in halves:
-        if each.draw.shape != each.number.shape:
-            refuse("one draw of noise for several numbers", ONE_DRAW_EACH)
+        _refuse_shared(each.draw, each.number.shape)
         each.use()
     scores = halves[0].number if len(halves) == 1 else numbers.stacked([each.number for each in halves])
     note("noisy_max", scores, float(scales[0]))

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.universe import steps
-from dpaudit.reading.universe.columns import CASTS, Column, Rows, plain
+from dpaudit.reading.universe.columns import CASTS, NO_MASK, Column, Rows, plain
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse, refuse_form
 from dpaudit.reading.universe.values import NP_FLOAT, Token, joined, kind_of_plain
 
@@ -450,9 +450,13 @@ def widened(number: Number, axes: tuple[str, ...], end: str) -> Any:
     if axes == number.axes:
         return table
     space = number.universe.whole(axes)
-    if len(space) * max(1, int(np.prod(table.shape[1:]))) > MOST_NUMBERS:
-        refuse("so many private numbers of so many kinds of records in one expression", "fewer columns at once")
+    _refuse_many(len(space), table.shape[1:])
     return table[space.keys(number.axes)]
+
+
+def _refuse_many(kinds: int, shape: Any) -> None:
+    if kinds * max(1, int(np.prod(shape))) > MOST_NUMBERS:
+        refuse("so many private numbers of so many kinds of records in one expression", "fewer columns at once")
 
 
 def widened_range(least: Any, most: Any) -> tuple[Any, Any]:
@@ -520,8 +524,7 @@ def summed_of(
     axes, places = space.records()
     universe = space.universe
     kinds = int(np.prod([universe.sizes[name] for name in axes])) if axes else 1
-    if kinds * max(1, int(np.prod(low.shape[1:]))) > MOST_NUMBERS:
-        refuse("so many private numbers of so many kinds of records in one expression", "fewer columns at once")
+    _refuse_many(kinds, low.shape[1:])
     least, most = np.zeros((kinds, *low.shape[1:])), np.zeros((kinds, *high.shape[1:]))
     np.add.at(least, places, low)
     np.add.at(most, places, high)
@@ -558,7 +561,7 @@ class Undecided(Private):
     def kept(self, rows: Rows) -> Undecided:
         """Return those of some rows for which it holds."""
         if not rows.same(self.rows) or self.is_kept:
-            refuse("a choice of rows by something that is no mask of these rows", "len(df[x > LIMIT]) + laplace(…)")
+            refuse(NO_MASK, "len(df[x > LIMIT]) + laplace(…)")
         return Undecided(self.rows, self.space, is_kept=True)
 
     def many(self, kind: str) -> Number:

@@ -77,9 +77,7 @@ class Vectors(Private):
     def select(self, key: Any) -> Vectors:
         """``x[mask]``, ``x[:, None, :]``."""
         if isinstance(key, Column):
-            if not key.is_mask or not key.rows.same(self.rows):
-                refuse("a choice of rows by something that is no mask of these rows", "a mask of the same frame")
-            rows = self.rows.kept(key.space.take(np.flatnonzero(plain(key.low))), key)
+            rows = self.rows.where(key, "a mask of the same frame")
             return Vectors(rows, self.tail, radius=self.radius, is_finite=self.is_finite)
         if not isinstance(key, tuple) or not key or key[0] != slice(None) or sort_of(key) != PUBLIC:
             refuse("a choice of rows by place: which record stands where is private", "a mask: x[x > 0]")
