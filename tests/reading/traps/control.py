@@ -225,3 +225,8 @@ def t85_set_above(df):
     c = _noisy(df)
     c[c > 10] = 0
     return c.tolist()
+
+
+def t86_sorted_either_way(df):
+    names = sorted(CITIES[:3], reverse=lap() > 0)
+    return names, sorted([lap(), 0.0], key=lambda x: x != 0, reverse=lap() > 0)
