@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import hashlib
 import json
@@ -12,7 +11,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -39,7 +37,24 @@ from dpaudit.gate.result import (
     shown,
 )
 from dpaudit.report import formats, html_page
-from dpaudit.report.html.templates import environment, source
+from dpaudit.report.document import (
+    Cell,
+    Cells,
+    Content,
+    Facts,
+    Page,
+    Span,
+    Text,
+    code,
+    note,
+    number,
+    plainly,
+    said,
+    section,
+    strong,
+    table,
+)
+from dpaudit.report.html.templates import drawn_page, source
 from dpaudit.report.text.findings import trace_story
 from dpaudit.report.text.phrases import visible
 from dpaudit.report.text.reproduce import reproduce_command
@@ -472,25 +487,49 @@ def write_pages(result: GateResult, folder: Path) -> GateResult:
 
 def index_page(result: GateResult) -> str:
     """Return the index as a self-contained page; its only script sorts the table and is allowed by its hash."""
-    script = source("index.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    used = {item.rule for item in result.results}
-    targets = [shown(item) for item in result.results]
-    template = files("dpaudit.gate").joinpath("index.html.j2").read_text(encoding="utf-8")
+    used, targets = {item.rule for item in result.results}, [shown(item) for item in result.results]
+    title = headline(result, targets)
+    title = f"{title[:1].upper()}{title[1:]}"
+    tone = next((_TONES[outcome] for outcome in _TONES if _any(result, outcome)), "plain")
+    listed = replace(table("targets", list(map(_row, targets)), exit_code=result.exit_code), sorted=True)
+    meanings = [
+        (Span("anchor", str(rule), str(rule)), (meaning.says, " ", note(meaning.next)))
+        for rule, meaning in MEANINGS.items()
+        if rule in used
+    ]
+    told = [Text(scope(result), "sentence"), Text(NO_PROOF, "caution")]
+    sections = [
+        section("gate", *told, kind=f"verdict {tone}", headless=True),
+        section("targets", listed if targets else Text(said("targets.none"))),
+        section("rules", Facts(meanings, "glossary")),
+    ]
+    script, footer = source("index.js"), plainly("gate.footer")
+    page = Page(f"{title} – gate", "Differential privacy gate", title, sections, "", "gate", script, footer)
+    return drawn_page(page)
+
+
+def _row(target: Shown) -> Cells:
+    """Return the row of a target."""
+    item, where = target.item, target.item.location
+    name = (
+        Span("link", item.name, item.page) if item.page else item.name,
+        note(item.target) if item.target != item.name else "",
+        note(f"{where.file}, line {where.line}") if where else "",
+    )
+    told: list[Content] = [Span("told", item.sentence)]
+    told += [Span("told", f"Baseline: {target.comparison}.")] if target.comparison else []
+    told += [Span("told note", text) for text in item.notes]
+    told += [] if item.evidence is None else [Span("told note", code(item.evidence.id))]
+    verdict = "plain" if item.evidence is None else str(item.evidence.verdict).replace(" ", "-")
     return (
-        environment()
-        .from_string(template)
-        .render(
-            title=headline(result, targets),
-            tone=next((_TONES[outcome] for outcome in _TONES if _any(result, outcome)), "plain"),
-            scope=scope(result),
-            caution=NO_PROOF,
-            exit_code=result.exit_code,
-            rows=[(target, _TONES.get(target.item.outcome, "plain")) for target in targets],
-            meanings=[(str(rule), meaning) for rule, meaning in MEANINGS.items() if rule in used],
-            script=script,
-            script_hash=f"sha256-{digest}",
-        )
+        name,
+        Cell(str(item.outcome), f"word {_TONES.get(item.outcome, 'plain')}"),
+        Span("link", str(item.rule), f"#{item.rule}"),
+        Cell(target.verdict, f"word {verdict}"),
+        target.claim,
+        number((target.bounds, *(Span("beside-verdict", strong(line)) for line in target.beside))),
+        Cell(tuple(told), "found"),
+        target.time,
     )
 
 

@@ -21,11 +21,11 @@ from typing import Any, ClassVar, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of a text that is set apart: as "code", "strong", "sup", "note", "differs", "link", "break", "hidden"."""
+    """A part of a text that is set apart: as "code", "strong", "sup", "note", "differs", "link", "break"."""
 
     kind: str
     text: Content = ""
-    link: str = ""  # where a link leads to
+    link: str = ""  # where a link leads to, or an anchor that links lead to
 
 
 Content: TypeAlias = "str | Span | tuple[Content, ...]"
@@ -330,13 +330,24 @@ def section(name: str, *blocks: Block | None, title: str = "", kind: str = "", h
     return Section(name, title or known["title"], there, contents, kind, headless)
 
 
-def table(key: str, rows: Sequence[Cells], *, kind: str = "", heads: Cells = ()) -> Table:
-    """Return a table with the label, the heads and the caption in `words`; ``heads`` are further ones."""
+def table(
+    key: str, rows: Sequence[Cells], *, kind: str = "", heads: Cells = (), total: Cells = (), **values: object
+) -> Table:
+    """Return a table with the label, the heads and the caption in `words`; ``heads`` are further ones.
+
+    Args:
+        key: the name of a section, or of a table within one, such as "training.losses".
+        rows: the rows.
+        kind: what it is for, if it has a look of its own.
+        heads: after those in `words`.
+        total: a row that stands apart.
+        values: what is filled into label and caption.
+    """
     known = words()
     for each in key.split("."):
         known = known[each]
-    known_heads = map(marked, known.get("heads", ()))
-    return Table(known["label"], [*known_heads, *heads], rows, known.get("caption", ""), kind)
+    label, caption = (known.get(name, "").format(**values) for name in ("label", "caption"))
+    return Table(label, [*map(marked, known.get("heads", ())), *heads], rows, caption, kind, total=total)
 
 
 def texts(sentences: Sequence[str], kind: str = "") -> list[Text]:

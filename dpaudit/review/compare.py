@@ -16,7 +16,7 @@ import json
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from dpaudit.evidence.evidence import Evidence
@@ -546,8 +546,8 @@ def compare_page(before: Evidence, now: Evidence, comparison: LossComparison) ->
     measured = [("Before", comparison.before), ("Now", comparison.after)]
     drawn = bars([(name, loss) for name, loss in measured if loss is not None])
     label = "The intervals of the table below, on one axis from 0"
-    losses = table("compare", [_loss_row(name, loss) for name, loss in measured])
-    caption = plainly("compare.caption", sure=confidence_text(comparison.confidence))
+    sure = confidence_text(comparison.confidence)
+    losses = table("compare", [_loss_row(name, loss) for name, loss in measured], sure=sure)
     stated = [
         (row.name, row.before_text, row.now_text, Cell("yes", "differs") if row.differs else "no")
         for row in rows(before, now)
@@ -561,7 +561,7 @@ def compare_page(before: Evidence, now: Evidence, comparison: LossComparison) ->
             title=heading(before, now, comparison),
             kind="verdict",
         ),
-        section("compare", Bars(label, drawn) if drawn else None, replace(losses, caption=caption)),
+        section("compare", Bars(label, drawn) if drawn else None, losses),
         section("changes", Text(said("changes.apart")), table("changes", stated)),
     ]
     names, footer = [one.target.name for one in (before, now)], plainly("compare.footer")

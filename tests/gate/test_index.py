@@ -95,7 +95,7 @@ def test_it_reads_without_a_script_and_loads_nothing() -> None:
         attrs["content"] for tag, attrs in reader.tags if attrs.get("http-equiv") == "Content-Security-Policy"
     )
     assert policy is not None and policy.startswith(
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-"
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-"
     )
     assert "hidden" not in {name for _, attrs in reader.tags for name in attrs}
     addresses = [value for _, attrs in reader.tags for name, value in attrs.items() if name in {"src", "href"}]

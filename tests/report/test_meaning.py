@@ -13,8 +13,9 @@ from support import made_evidence as made
 from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import parse_claim
 from dpaudit.privacy.claims import NOTIONS
+from dpaudit.report.document import words
 from dpaudit.report.text.phrases import relation_words
-from dpaudit.report.text.verdict import FOUND, MEANS, NOT_SHOWN, plain_words
+from dpaudit.report.text.verdict import plain_words
 
 CLAIMS = {
     "pure": "epsilon=1",
@@ -41,8 +42,10 @@ def test_every_cell_exists_and_is_filled_in(verdict: Verdict, kind: str) -> None
 
 
 def test_every_kind_of_claim_has_its_row() -> None:
-    assert set(FOUND) == set(NOT_SHOWN) == set(Verdict)
-    assert set(MEANS) == set(Verdict) - {Verdict.PROVED, Verdict.NOT_VIOLATED, Verdict.VIOLATED}
+    plain = words()["plain"]
+    own = {"low_bits", "contradiction", "once"}  # of situations, and not of a verdict
+    assert set(plain["found"]) - own == set(plain["not_shown"]) == set(plain["next"]) == set(map(str, Verdict))
+    assert set(plain["means"]) - own == set(map(str, Verdict)) - {"proved", "not violated", "violated"}
     claims = {kind: parse_claim(text) for kind, text in CLAIMS.items() if text is not None}
     assert {type(claim) for claim in claims.values()} == set(NOTIONS)
     assert all(claim.words.kind == kind for kind, claim in claims.items())
@@ -76,7 +79,7 @@ def test_the_numbers_are_those_of_the_claim() -> None:
 def test_contradictions_and_low_order_bits_have_words_of_their_own() -> None:
     assert "more than what was proved to be possible" in plain_words(made.contradicted()).found
     assert plain_words(made.low_bits()).found.startswith("The last bits of the outputs")
-    assert plain_words(made.refuted()).found == FOUND[Verdict.VIOLATED]
+    assert plain_words(made.refuted()).found == words()["plain"]["found"]["violated"]
 
 
 @pytest.mark.parametrize("kind", ["add-remove", "replace"])

@@ -82,7 +82,7 @@ def index_page(title: str, lead: str, entries: Sequence[IndexEntry]) -> str:
         ]
         rows.append(((link, *remark), verdict, *cells))
     heads = ("Mechanism", "Verdict", *(name for name, _, _ in _COLUMNS))
-    listed = replace(table("index", rows, heads=heads), label=title, sorted=True)
+    listed = replace(table("index", rows, heads=heads, title=title), sorted=True)
     listed_alone = section("index", listed, title=title, headless=True)
     page = Page(title, "Differential privacy audits", title, [listed_alone], lead, "index", source(_SCRIPT), footer="")
     return drawn_page(page)

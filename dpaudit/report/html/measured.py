@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 from markupsafe import Markup
@@ -449,8 +448,7 @@ def _beyond_table(losses: Losses, limit: float, delta: float, text: str) -> Tabl
         rows.append((name, *map(number, row)))
     if delta > 0:
         heads = [marked(each) for each in words()["loss"]["excess"]]
-    drawn = table("loss", rows, heads=heads)
-    return replace(drawn, caption=plainly("loss.caption", limit=text))
+    return table("loss", rows, heads=heads, limit=text)
 
 
 def _loss_note(claim: Claim | None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -198,7 +198,7 @@ def _releases(drawn: Released) -> Table:
     rows += [(Cell(drawn.left_out, head=True, columns=5),)] if drawn.left_out else []
     heads = (drawn.first, drawn.by, "Noise", number("In 95 % within"), number("Price"))
     total = ("Total", Cell("; ".join(drawn.composition), columns=3), Cell(drawn.bound, "number", name="Bound"))
-    return replace(table("released", rows, kind="released", heads=heads), total=total)
+    return table("released", rows, kind="released", heads=heads, total=total)
 
 
 def facts(evidence: Evidence) -> Facts:

@@ -215,39 +215,6 @@ def _gap(value: float) -> str:
     return number_text(float(f"{value:.2g}"))
 
 
-LIMITS = (
-    (
-        "What really runs",
-        "The list says what was run, or will be. No program, data loader or noise was looked at: dpaudit.audit and "
-        "dpaudit.prove do that.",
-    ),
-    (
-        "Your own data",
-        "The lower bound is a loss on some data with some queries, such as a record that moves every answer as far as "
-        "it may. A training on other data may lose less, and never more than the upper bound. Where only a claim is "
-        "listed, it is a loss of the worst mechanism that keeps that claim.",
-    ),
-    (
-        "Floating point",
-        "Noise is taken as exact. An implementation with floating-point numbers can leak through their last bits.",
-    ),
-    (
-        "Lists that change",
-        "The list is fixed beforehand. To choose noise, sampling or the number of steps by what earlier steps returned "
-        "is another mechanism.",
-    ),
-    (
-        "Other releases",
-        "Whatever else is released from the same data adds up with this list.",
-    ),
-    (
-        "The system around it",
-        "Trust model, data collection, access control, how records map to people, and the choice of the parameters are "
-        "not examined.",
-    ),
-)
-"""What an accounting cannot show."""
-
 FACTS = {
     "batches": "How records come in",
     "clipping": "Clipping",
@@ -442,33 +409,6 @@ def canaries_words(canaries: TrainingCanaries, evidence: Evidence) -> tuple[str,
     )
 
 
-LIMITS_OF_TRAINING = (
-    (
-        "What was not seen",
-        "Facts that are listed as not seen may be right or wrong. A loop is looked at from outside, and at some of its "
-        "sums only.",
-    ),
-    (
-        "This run alone",
-        "What was seen is one run. Other settings, data or machines may take other ways through the same code.",
-    ),
-    (
-        "Whatever else is released",
-        "Losses, metrics, checkpoints, the choice of hyperparameters and the size of the training set may tell of "
-        "records too.",
-    ),
-    (
-        "Floating point and the generator",
-        "Noise in floats can leak through its last bits, and a generator that can be predicted gives its noise away. "
-        "Neither is looked at.",
-    ),
-    (
-        "The system around it",
-        "How records map to people, who sees what, and where the data came from are not examined.",
-    ),
-)
-"""What the watch of a loop cannot show."""
-
 # --- What was certified of a list of releases, what was listed, and what do others say? Rows. ---
 
 _MOST_SHOWN = 3  # releases, claims or accountants in a summary
@@ -550,7 +490,7 @@ def _trust_in_lists(evidence: Evidence, accounting: Accounting) -> Iterator[Row]
 
 
 def _limits_of_lists(evidence: Evidence, accounting: Accounting) -> Iterator[Row]:
-    for name, text in LIMITS:
+    for name, text in words()["limits"]["accounting"].items():
         yield Row("limit", "", name, text, importance=Importance.OWN, section="limits")
 
 
@@ -643,7 +583,7 @@ def _trust(evidence: Evidence, training: Training) -> Iterator[Row]:
 
 
 def _limits(evidence: Evidence, training: Training) -> Iterator[Row]:
-    for name, text in LIMITS_OF_TRAINING:
+    for name, text in words()["limits"]["training"].items():
         yield Row("limit", "", name, text, importance=Importance.OWN, section="limits")
 
 

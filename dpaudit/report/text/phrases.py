@@ -20,6 +20,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence import build, records
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.privacy import Claim, claims, parse_claim
+from dpaudit.report.document import words
 
 # --- How is a number written so that the statement stays true? -------------------------------------------
 
@@ -545,7 +546,7 @@ def limits(evidence: Evidence) -> list[tuple[str, str]]:
             )
         )
     if evidence.scores is not None:
-        return [*listed, *_LIMITS_OF_SCORES]
+        return [*listed, *words()["limits"]["scores"].items()]
     if evidence.measuring > 0 or evidence.proof is None:
         listed.append(
             (
@@ -580,35 +581,6 @@ def limits(evidence: Evidence) -> list[tuple[str, str]]:
             "of the parameters are not examined.",
         ),
     ]
-
-
-_LIMITS_OF_SCORES = (
-    (
-        "Other attacks",
-        "Only the scores of one attack were judged. Another attack on the same model may tell members from others "
-        "better.",
-    ),
-    (
-        "Other records",
-        "A promise of privacy is about every record that anyone could add. Scores say something about the records "
-        "that were scored, and nothing about others.",
-    ),
-    (
-        "Other trainings",
-        "The result holds for the training that gave these scores. Another setting, version or amount of data needs "
-        "scores of its own.",
-    ),
-    (
-        "How the scores were made",
-        "They were made elsewhere, and dpaudit saw nothing else: not the training, not the coins that decided who was "
-        "in it, not its random generator.",
-    ),
-    (
-        "The system around it",
-        "Trust model, data collection, access control, storage, how records map to people, and the choice of the "
-        "parameters are not examined.",
-    ),
-)
 
 
 def _low_bits(evidence: Evidence) -> tuple[str, str]:
