@@ -70,10 +70,10 @@ def gaussian(mu: float, n: int, *seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def bounds(mu: float, n: int, goal: float) -> list[Any]:
     truth = true_epsilon(mu)
-    own = dp.audit_scores(*gaussian(mu, n), seed=0, design="independent").lower.value
+    own = dp.tools.audit_scores(*gaussian(mu, n), seed=0, design="independent").lower.value
     clock = time.process_time()
     found = [
-        dp.audit_scores(*gaussian(mu, n, 1 + seed), seed=0, design="independent").lower.value
+        dp.tools.audit_scores(*gaussian(mu, n, 1 + seed), seed=0, design="independent").lower.value
         for seed in range(OTHER_SEEDS)
     ]
     seconds = (time.process_time() - clock) / OTHER_SEEDS
@@ -91,7 +91,7 @@ def unequal(members: int, others: int, goal: float | None) -> list[Any]:
         found.append(
             [
                 audit(*scores, delta=DELTA, seed=seed).lower.value
-                for audit in (partial(dp.audit_scores, design="independent"), dp.audit_outputs)
+                for audit in (partial(dp.tools.audit_scores, design="independent"), dp.tools.audit_outputs)
             ]
         )
     own, outputs = np.median(found, axis=0)
@@ -131,7 +131,7 @@ def one_run(mu: float, n: int, goal: float) -> list[Any]:
     arrays = [one_array(mu, n, seed) for seed in range(ONE_MODEL_SEEDS)]
     known, guesses = best_known(mu, n, arrays)
     epsilons, mus = (
-        np.array([dp.audit_scores(*array, design="one-run", **notion, seed=0).lower.value for array in arrays])
+        np.array([dp.tools.audit_scores(*array, design="one-run", **notion, seed=0).lower.value for array in arrays])
         for notion in ({"delta": DELTA}, {"claim": f"mu={mu:g}"})
     )
     truth, shown = true_epsilon(mu), true_epsilon(float(np.median(mus)))
@@ -213,7 +213,7 @@ class Case:
         """Return the bound by one draw of these scores."""
         scores = self.draw(np.random.default_rng([7, number, seed]))
         notion = {"claim": f"mu={self.truth:g}"} if self.delta is None else {"delta": self.delta}
-        return dp.audit_scores(*scores, design=self.design, seed=seed, **notion).lower.value
+        return dp.tools.audit_scores(*scores, design=self.design, seed=seed, **notion).lower.value
 
 
 one_run_case = partial(Case, design="one-run")

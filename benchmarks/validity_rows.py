@@ -168,7 +168,7 @@ def _opaque_three(seed: int, fresh: np.random.Generator) -> dp.Evidence:
 
 
 def _recorded(side0: Any, side1: Any, claim: str, seed: int) -> dp.Evidence:
-    return dp.audit_outputs(side0.tolist(), side1.tolist(), claim=claim, confidence=CONFIDENCE, seed=seed)
+    return dp.tools.audit_outputs(side0.tolist(), side1.tolist(), claim=claim, confidence=CONFIDENCE, seed=seed)
 
 
 def _recorded_coins(seed: int, fresh: np.random.Generator) -> dp.Evidence:
@@ -180,7 +180,7 @@ def _recorded_three(seed: int, fresh: np.random.Generator) -> dp.Evidence:
 
 
 def _scores(seed: int, fresh: np.random.Generator) -> dp.Evidence:
-    return dp.audit_scores(
+    return dp.tools.audit_scores(
         fresh.normal(size=500), fresh.normal(size=500), delta=0, confidence=CONFIDENCE, seed=seed, design="independent"
     )
 
@@ -190,7 +190,9 @@ def _canaries(seed: int, fresh: np.random.Generator, *, delta: float = 0.0, spre
     coins = fresh.random(200) < 0.5
     lies = (fresh.random(200) >= _KEEPS) & (fresh.random() >= delta)
     told = (coins != lies) + spread * fresh.random(200)
-    return dp.audit_scores(told[coins], told[~coins], delta=delta, confidence=CONFIDENCE, design="one-run", seed=seed)
+    return dp.tools.audit_scores(
+        told[coins], told[~coins], delta=delta, confidence=CONFIDENCE, design="one-run", seed=seed
+    )
 
 
 KINDS = (

@@ -6,6 +6,7 @@ The public names are loaded when they are first used, so that importing dpaudit 
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.evidence import register
@@ -13,33 +14,18 @@ from dpaudit.evidence import register
 if TYPE_CHECKING:
     __version__: str
 
+    from dpaudit import accounting as accounting
     from dpaudit import strategies as strategies
-    from dpaudit.accounting import Block as Block
-    from dpaudit.accounting import DiscreteGaussian as DiscreteGaussian
-    from dpaudit.accounting import DiscreteLaplace as DiscreteLaplace
-    from dpaudit.accounting import Exponential as Exponential
-    from dpaudit.accounting import Gaussian as Gaussian
-    from dpaudit.accounting import Laplace as Laplace
-    from dpaudit.accounting import RandomisedResponse as RandomisedResponse
+    from dpaudit import tools as tools
     from dpaudit.accounts.account import account as account
-    from dpaudit.auditing.audit import privacy_curve as privacy_curve
-    from dpaudit.auditing.plan import ErrorPlan as ErrorPlan
-    from dpaudit.auditing.plan import Plan as Plan
     from dpaudit.auditing.plan import plan as plan
-    from dpaudit.auditing.plan import plan_error as plan_error
-    from dpaudit.auditing.scores import audit_outputs as audit_outputs
-    from dpaudit.auditing.scores import audit_scores as audit_scores
-    from dpaudit.auditing.sensitivity import sensitivity as sensitivity
     from dpaudit.auditing.trace import trace as trace
     from dpaudit.errors import InvalidRunsError as InvalidRunsError
     from dpaudit.errors import UsageError as UsageError
-    from dpaudit.evidence.event import Event as Event
     from dpaudit.evidence.evidence import Evidence as Evidence
-    from dpaudit.evidence.records import Bound as Bound
     from dpaudit.evidence.records import Verdict as Verdict
     from dpaudit.loading import catalogue as catalogue
     from dpaudit.loading import load as load
-    from dpaudit.neighbours import Relation as Relation
     from dpaudit.privacy import ApproxDP as ApproxDP
     from dpaudit.privacy import Claim as Claim
     from dpaudit.privacy import GaussianDP as GaussianDP
@@ -51,9 +37,7 @@ if TYPE_CHECKING:
     from dpaudit.review.replay import replay as replay
     from dpaudit.targets.mechanism import Mechanism as Mechanism
     from dpaudit.targets.mechanism import mechanism as mechanism
-    from dpaudit.training.watch import trains as trains
     from dpaudit.training.watch import watch_training as watch_training
-    from dpaudit.verify import certified_delta as certified_delta
     from dpaudit.verify.answer import audit as audit
     from dpaudit.verify.answer import prove as prove
 
@@ -62,30 +46,32 @@ register("card", "dpaudit.report:evidence_card")
 register("event", "dpaudit.loading:event_of")
 
 _MODULES = {
-    "certified_delta": "verify.certified_delta",
+    "accounting": "accounting",
     "composition": "privacy.composition",
     "strategies": "strategies",
+    "tools": "tools",
 }
 _HOMES = {
     "accounts.account": "account",
-    "accounting": "Block DiscreteGaussian DiscreteLaplace Exponential Gaussian Laplace RandomisedResponse",
     "verify.answer": "audit prove",
-    "auditing.scores": "audit_outputs audit_scores",
-    "auditing.audit": "privacy_curve",
-    "auditing.plan": "Plan plan ErrorPlan plan_error",
+    "auditing.plan": "plan",
     "review.replay": "replay",
-    "auditing.sensitivity": "sensitivity",
     "auditing.trace": "trace",
     "loading": "catalogue load",
     "errors": "InvalidRunsError UsageError",
-    "evidence.evidence": "Bound Evidence Verdict",
-    "evidence.event": "Event",
+    "evidence.evidence": "Evidence Verdict",
     "targets.mechanism": "Mechanism mechanism",
-    "neighbours": "Relation",
     "privacy": "ApproxDP Claim GaussianDP PureDP RenyiDP ZeroConcentratedDP parse_claim",
-    "training.watch": "trains watch_training",
+    "training.watch": "watch_training",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+_MOVED = {
+    "accounting": "Block DiscreteGaussian DiscreteLaplace Exponential Gaussian Laplace RandomisedResponse",
+    "tools": "Bound ErrorPlan Event Plan Relation audit_outputs audit_scores certified_delta plan_error privacy_curve "
+    "sensitivity trains",
+}
+"""What was here once, by where it is now; it goes with 0.2."""
+_NOW_IN = {name: home for home, names in _MOVED.items() for name in names.split()}
 
 __all__ = sorted({"__version__", *_MODULES, *_HOME_OF})
 
@@ -97,6 +83,10 @@ def __getattr__(name: str) -> Any:
         value = importlib.import_module("importlib.metadata").version("dpaudit")
     elif name in _HOME_OF:
         value = getattr(importlib.import_module(f"dpaudit.{_HOME_OF[name]}"), name)
+    elif name in _NOW_IN:
+        home = f"dpaudit.{_NOW_IN[name]}"
+        warnings.warn(f"dpaudit.{name} is {home}.{name} now", DeprecationWarning, stacklevel=2)
+        return getattr(importlib.import_module(home), name)
     else:
         raise AttributeError(f"module 'dpaudit' has no attribute {name!r}")
     globals()[name] = value
@@ -104,4 +94,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return __all__

@@ -14,18 +14,20 @@ import dpaudit as dp
 from .additive import classic_multiplier, gaussian_mu
 
 EVENTS: dict[str, Callable[..., Any]] = {
-    "laplace": lambda epsilon, sensitivity: dp.Laplace(sensitivity / epsilon, sensitivity=sensitivity),
-    "gaussian": lambda epsilon, delta, sensitivity: dp.Gaussian(
+    "laplace": lambda epsilon, sensitivity: dp.accounting.Laplace(sensitivity / epsilon, sensitivity=sensitivity),
+    "gaussian": lambda epsilon, delta, sensitivity: dp.accounting.Gaussian(
         sensitivity / gaussian_mu(epsilon, delta), sensitivity=sensitivity
     ),
-    "gaussian_classic": lambda epsilon, delta, sensitivity: dp.Gaussian(
+    "gaussian_classic": lambda epsilon, delta, sensitivity: dp.accounting.Gaussian(
         sensitivity * classic_multiplier(epsilon, delta), sensitivity=sensitivity
     ),
-    "geometric": lambda epsilon, sensitivity: dp.DiscreteLaplace(sensitivity / epsilon, sensitivity=sensitivity),
-    "discrete_gaussian": lambda rho, sensitivity: dp.DiscreteGaussian(
+    "geometric": lambda epsilon, sensitivity: dp.accounting.DiscreteLaplace(
+        sensitivity / epsilon, sensitivity=sensitivity
+    ),
+    "discrete_gaussian": lambda rho, sensitivity: dp.accounting.DiscreteGaussian(
         sensitivity / math.sqrt(2 * rho), sensitivity=sensitivity
     ),
-    "randomised_response": lambda epsilon: dp.RandomisedResponse(epsilon),
-    "exponential": lambda epsilon: dp.Exponential(epsilon),
-    "count": lambda epsilon: dp.Laplace(1 / epsilon),
+    "randomised_response": lambda epsilon: dp.accounting.RandomisedResponse(epsilon),
+    "exponential": lambda epsilon: dp.accounting.Exponential(epsilon),
+    "count": lambda epsilon: dp.accounting.Laplace(1 / epsilon),
 }

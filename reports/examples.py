@@ -80,7 +80,9 @@ def canary_scores() -> tuple[np.ndarray, np.ndarray]:
 
 def _scores() -> dp.Evidence:
     members, others = canary_scores()
-    return dp.audit_scores(members, others, claim="epsilon=4, delta=1e-7", design="one-run", seed=SEED, name=_MODEL)
+    return dp.tools.audit_scores(
+        members, others, claim="epsilon=4, delta=1e-7", design="one-run", seed=SEED, name=_MODEL
+    )
 
 
 _MODEL = "canaries of a regression"

@@ -6,35 +6,39 @@ from importlib.metadata import version
 import pytest
 
 import dpaudit as dp
+from dpaudit import tools
 from dpaudit.errors import UsageError
 
-FUNCTIONS = [
-    "account",
-    "audit",
-    "audit_outputs",
-    "audit_scores",
-    "mechanism",
-    "plan",
-    "plan_error",
-    "privacy_curve",
-    "prove",
-    "replay",
-    "sensitivity",
-    "trace",
-    "trains",
-    "watch_training",
-]
+FUNCTIONS = {
+    name: getattr(home, name)
+    for home, names in {
+        dp: "account audit mechanism plan prove replay trace watch_training",
+        tools: "audit_outputs audit_scores plan_error privacy_curve sensitivity trains",
+    }.items()
+    for name in names.split()
+}
 
 
 def test_all_functions_with_options_are_here():
-    public = {name for name in dp.__all__ if inspect.isfunction(getattr(dp, name))}
+    public = {name for home in (dp, tools) for name in home.__all__ if inspect.isfunction(getattr(home, name))}
     assert public - set(FUNCTIONS) == {"load", "parse_claim"}  # of one argument
+
+
+def test_what_a_beginner_sees_is_short():
+    assert dir(dp) == dp.__all__ and len(dp.__all__) < 30
+
+
+@pytest.mark.parametrize("home", ["accounting", "tools"])
+def test_what_has_moved_is_there_with_a_warning(home):
+    for name in dp._MOVED[home].split():
+        with pytest.warns(DeprecationWarning, match=f"dpaudit.{name} is dpaudit.{home}.{name} now"):
+            assert getattr(dp, name) is getattr(getattr(dp, home), name)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_an_unknown_keyword_is_refused_by_its_name(name):
     """Not by that of a class that nobody named."""
-    function = getattr(dp, name)
+    function = FUNCTIONS[name]
     with pytest.raises(UsageError, match=f"^{name} takes no 'claims'; ") as refused:
         function(len, claims=3)
     if "claim" in inspect.signature(function).parameters:
@@ -42,8 +46,8 @@ def test_an_unknown_keyword_is_refused_by_its_name(name):
 
 
 def test_a_function_keeps_its_signature_its_name_and_its_words():
-    for name in FUNCTIONS[:4]:
-        function = getattr(dp, name)
+    for name in ("account", "audit", "audit_outputs", "audit_scores"):
+        function = FUNCTIONS[name]
         assert function.__name__ == name and function.__doc__ and "claim" in inspect.signature(function).parameters
 
 

@@ -83,7 +83,7 @@ def gaussian_runs(name: str, said: Callable[[float, float, int, float], float]) 
 def _releases(noise: float, rate: float, steps: int) -> Any:
     import dpaudit as dp
 
-    once = dp.Gaussian(str(noise))
+    once = dp.accounting.Gaussian(str(noise))
     return (once.poisson(str(rate)) if rate < 1 else once).times(steps)
 
 

@@ -212,7 +212,7 @@ def small(runs: int = 2000) -> list[dict[str, Any]]:
     for halved in (False, True):
         clock = time.perf_counter()
         found = dp.audit(
-            dp.trains(trained),
+            dp.tools.trains(trained),
             pairs=[([[1.0, 100.0]], [[0.0, 0.0]])],
             relation="replace",
             claim="mu=3.17",

@@ -353,8 +353,8 @@ def _plan_of(given: Any) -> AccountPlan:
     if isinstance(given, Event | list | tuple):
         return plan_of(as_events(given))
     raise UsageError(
-        "events are values such as dp.Gaussian('1.1').poisson('0.004').times(14000), the name of a plan file (.toml), "
-        f"an accountant of Opacus or an event of dp-accounting, not {given!r:.80}"
+        "events are values such as dp.accounting.Gaussian('1.1').poisson('0.004').times(14000), the name of a plan "
+        f"file (.toml), an accountant of Opacus or an event of dp-accounting, not {given!r:.80}"
     )
 
 

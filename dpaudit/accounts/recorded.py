@@ -177,7 +177,7 @@ _REFUSED = {
     "NonPrivateDpEvent": "what is not private loses everything",
     "UnsupportedDpEvent": "it says nothing of what was run",
     "RandomizedResponseDpEvent": "its ε = ln(1 + k(1 − p)/p) is no rational number; give "
-    "dp.RandomisedResponse(ε) or dp.Block('epsilon=…') with an ε rounded up",
+    "dp.accounting.RandomisedResponse(ε) or dp.accounting.Block('epsilon=…') with an ε rounded up",
     "SampledWithReplacementDpEvent": "sampling with replacement has no proved pair here",
     "TruncatedSubsampledGaussianDpEvent": "truncated batches have no proved pair here",
     "RepeatAndSelectDpEvent": "it selects among outputs, which is no composition",

@@ -2,7 +2,7 @@
 
 Training is your own function: it takes the data, makes a model private with a `PrivacyEngine`, trains it, and returns
 what is published or scored together with the engine. A large model is audited by the scores of canaries
-(`dpaudit.audit_scores`); `claim_of` states the claim for that. A tiny one can be trained anew for every run.
+(`dpaudit.tools.audit_scores`); `claim_of` states the claim for that. A tiny one can be trained anew for every run.
 """
 
 from __future__ import annotations

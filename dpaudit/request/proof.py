@@ -289,8 +289,8 @@ class AccountRequest:
     """A request for an accounting.
 
     Attributes:
-        events: what was run: ``dp.Gaussian("1.1").poisson("0.004").times(14000)``, the same as text, the name of a plan
-            file (.toml), the accountant of Opacus or its history, or an event of dp-accounting.
+        events: what was run: ``dp.accounting.Gaussian("1.1").poisson("0.004").times(14000)``, the same as text, the
+            name of a plan file (.toml), the accountant of Opacus or its history, or an event of dp-accounting.
         delta: the δ at which ε is asked for. A claim without a δ is meant at it.
         epsilon: the ε at which δ is asked for, in nats.
         claim: a claim or its text, or several: pure or (ε, δ). By default those of the plan file; without any the

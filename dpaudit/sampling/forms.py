@@ -555,8 +555,8 @@ def _incomparable(output: Any, why: str) -> UsageError:
         )
     if hasattr(output, "state_dict"):
         return UsageError(
-            f"a {type(output).__name__} that was trained is compared by its parameters: put @dpaudit.trains above the "
-            "function, which returns them and seeds the training"
+            f"a {type(output).__name__} that was trained is compared by its parameters: put @dpaudit.tools.trains "
+            "above the function, which returns them and seeds the training"
         )
     return UsageError(
         f"an output of type {type(output).__name__} cannot be compared with another one ({why}); return numbers, "

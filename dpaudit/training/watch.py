@@ -7,7 +7,7 @@
 A loop of JAX is made of pure functions, and calls those of the watch: ``watch.gradient``, ``watch.optimizer`` and
 ``watch.loader``. What was seen until an exception is kept, and said to be partial.
 
-    @dpaudit.trains
+    @dpaudit.tools.trains
     def train(data): ...  # returns a model, or its parameters
 
     dpaudit.audit(train, pairs=[(with_it, without_it)], claim="epsilon=2, delta=1e-5", runs=4000)
@@ -191,7 +191,7 @@ def _watcher(request: TrainingRequest, seed: int) -> Any:
             if request.canaries is not None:
                 raise UsageError(
                     "canaries are for loops of PyTorch: of a loop of JAX, hand the scores of yours to "
-                    "dp.audit_scores, with design='one-run'"
+                    "dp.tools.audit_scores, with design='one-run'"
                 )
             if isinstance(request.sigma, list | tuple):
                 raise UsageError("a plan of noise multipliers is for loops of PyTorch: of JAX, give one number")
@@ -333,8 +333,8 @@ def _asked(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
         name = getattr(function, "__name__", "the function")
         raise UsageError(
             f"{name} needs a value for {', '.join(needed)}, and a training that is watched is given nothing but watch. "
-            f"A function of its data is audited by many runs instead: @dpaudit.trains above it, and dpaudit audit "
-            f"FILE:{name} --pair FILE"
+            f"A function of its data is audited by many runs instead: @dpaudit.tools.trains above it, and "
+            f"dpaudit audit FILE:{name} --pair FILE"
         )
     return asked
 

@@ -60,7 +60,7 @@ def canaries() -> Any:
     coins = np.random.default_rng(0).random(CANARIES) < 0.5
     directions = np.eye(CANARIES)
     weights, engine = trained(directions[coins])
-    return dp.audit_scores(weights[coins], weights[~coins], claim=claim_of(engine, DELTA), design="one-run")
+    return dp.tools.audit_scores(weights[coins], weights[~coins], claim=claim_of(engine, DELTA), design="one-run")
 
 
 if __name__ == "__main__":

@@ -17,19 +17,19 @@ from dpaudit.review.check import check, exit_code
 
 CLAIM = "epsilon=3, delta=1e-5"
 LOUD = [
-    dp.Gaussian("1/40000"),
-    dp.Gaussian("1e-12").times(10),
-    dp.Gaussian(noise_multiplier="1/40000").poisson("0.01").times(100),
-    dp.Gaussian("1/40000").fixed_size(10, 1000).times(100),
-    dp.Gaussian("1/100").shuffled(10).times(100),
-    dp.Laplace("1/40000").times(100),
-    dp.Laplace("1e-30") + dp.Block("rho=40000"),
-    dp.DiscreteGaussian("1/40000").times(100),
-    dp.DiscreteGaussian("1/40", sensitivity=3).poisson("0.1").times(20),
-    dp.RandomisedResponse(10**7).times(3),
-    dp.Exponential(10**7).times(3),
-    dp.Block("epsilon=1e7"),
-    dp.Block("mu=40000"),
+    dp.accounting.Gaussian("1/40000"),
+    dp.accounting.Gaussian("1e-12").times(10),
+    dp.accounting.Gaussian(noise_multiplier="1/40000").poisson("0.01").times(100),
+    dp.accounting.Gaussian("1/40000").fixed_size(10, 1000).times(100),
+    dp.accounting.Gaussian("1/100").shuffled(10).times(100),
+    dp.accounting.Laplace("1/40000").times(100),
+    dp.accounting.Laplace("1e-30") + dp.accounting.Block("rho=40000"),
+    dp.accounting.DiscreteGaussian("1/40000").times(100),
+    dp.accounting.DiscreteGaussian("1/40", sensitivity=3).poisson("0.1").times(20),
+    dp.accounting.RandomisedResponse(10**7).times(3),
+    dp.accounting.Exponential(10**7).times(3),
+    dp.accounting.Block("epsilon=1e7"),
+    dp.accounting.Block("mu=40000"),
 ]
 
 
@@ -42,12 +42,14 @@ def test_the_grossest_violation_is_red(events):
 
 
 def test_too_much_noise_keeps_a_claim():
-    evidence = dp.account(dp.Gaussian("1e30") + dp.Laplace("1e25"), claim="epsilon=1e-9, delta=1e-9", alone=True)
+    evidence = dp.account(
+        dp.accounting.Gaussian("1e30") + dp.accounting.Laplace("1e25"), claim="epsilon=1e-9, delta=1e-9", alone=True
+    )
     assert evidence.verdict.value == "proved" and exit_code(check(evidence)) == 0
 
 
 def test_delta_is_bounded_beyond_the_range_too():
-    found = certify(dp.RandomisedResponse(10**7), epsilon=5)
+    found = certify(dp.accounting.RandomisedResponse(10**7), epsilon=5)
     assert 0.9 < found.low <= 1 == found.high
     assert check_certificate(found.certificate)
 
@@ -102,17 +104,17 @@ def forged(evidence, change):
 
 
 def test_less_noise_bounds_nothing_from_below_and_more_nothing_from_above():
-    loud = dp.account(dp.Gaussian("1/10"), claim=CLAIM, alone=True)
+    loud = dp.account(dp.accounting.Gaussian("1/10"), claim=CLAIM, alone=True)
     for noise in ("1/20", "1"):  # other lists than is stated, each with an interval of its own
-        own = certify(dp.Gaussian(noise), delta="1e-5")
+        own = certify(dp.accounting.Gaussian(noise), delta="1e-5")
         swapped = forged(loud, lambda one, own=own: one.update(own.certificate))
         assert exit_code(check(swapped)) == 1
-    open_above = dict(certify(dp.Gaussian("1/20"), delta="1e-5").certificate, high="infinity")
+    open_above = dict(certify(dp.accounting.Gaussian("1/20"), delta="1e-5").certificate, high="infinity")
     assert exit_code(check(forged(loud, lambda one: one.update(open_above)))) == 1
 
 
 def test_an_interval_that_is_open_needs_no_composition_there_and_may_not_have_one():
-    found = certify(dp.Laplace(2).times(3), delta="1e-5").certificate
+    found = certify(dp.accounting.Laplace(2).times(3), delta="1e-5").certificate
     below = [end for end in found["ends"] if end["side"] == "below"]
     assert check_certificate({**found, "high": "infinity", "ends": below})
     for wrong in (
@@ -127,10 +129,12 @@ def test_an_interval_that_is_open_needs_no_composition_there_and_may_not_have_on
 
 
 def test_an_infinite_loss_is_checked():
-    block = certify(dp.Block("epsilon=1, delta=1e-3").times(2), delta="1e-5").certificate
+    block = certify(dp.accounting.Block("epsilon=1, delta=1e-3").times(2), delta="1e-5").certificate
     assert block["low"] == "infinity" and check_certificate(block)
     with pytest.raises(CertificateError):
         check_certificate({**block, "at": "1/100"})
     with pytest.raises(CertificateError):
-        check_certificate({**certify(dp.Laplace(1), delta=0).certificate, "low": "infinity", "high": "infinity"})
-    assert check_certificate(certify(dp.Gaussian(1).poisson("0.1"), delta=0).certificate)
+        check_certificate(
+            {**certify(dp.accounting.Laplace(1), delta=0).certificate, "low": "infinity", "high": "infinity"}
+        )
+    assert check_certificate(certify(dp.accounting.Gaussian(1).poisson("0.1"), delta=0).certificate)

@@ -17,8 +17,8 @@ from dpaudit.request import AccountOptions, AccountRequest
 from dpaudit.review.check import check, exit_code
 from dpaudit.review.compare import compare, sentence
 
-NOISE = dp.Laplace(2).times(4)  # ε = 2 at δ = 0, and about 1.984 at δ = 0.001
-LOOSE = dp.Exponential(1).times(4)  # from below and from above another pair is known: 2 ≤ ε ≤ 4 at δ = 0
+NOISE = dp.accounting.Laplace(2).times(4)  # ε = 2 at δ = 0, and about 1.984 at δ = 0.001
+LOOSE = dp.accounting.Exponential(1).times(4)  # from below and from above another pair is known: 2 ≤ ε ≤ 4 at δ = 0
 
 
 def accounted(events=NOISE, **options):
@@ -94,16 +94,22 @@ def test_nothing_finite_is_a_violation_and_no_upper_bound():
 @pytest.mark.parametrize(
     ("events", "claim", "verdict", "low", "high"),
     [
-        (dp.Gaussian(10).times(100), "mu=1", "proved", 1, 1),
-        (dp.Gaussian(10).times(101), "mu=1", "violated", 1.00498, 1.00499),
-        (dp.Gaussian(1).times(2), "mu=1.4142135", "violated", 2**0.5, 2**0.5),
-        (dp.Gaussian(10) + dp.Block("mu=0.3"), "mu=0.32", "proved", 0.31622, 0.31623),
-        (dp.Gaussian("0.5").times(3) + dp.Block("rho=0.1"), "rho=6.1", "proved", 6.1, 6.1),
-        (dp.Gaussian("0.5").times(3), "rho=5.99", "violated", 6, 6),
-        (dp.Laplace(10).times(100) + dp.Gaussian(10), "rho=0.505", "proved", 0.488742, 0.504583),
-        (dp.Laplace(10).times(100) + dp.Gaussian(10), "rho=0.5", "inconclusive", 0.488742, 0.504583),
-        (dp.Laplace(10).times(100) + dp.Gaussian(10), "rho=0.48", "violated", 0.488742, 0.504583),
-        (dp.Exponential(1).times(8), "rho=1", "proved", 4 * math.tanh(0.25), 1),
+        (dp.accounting.Gaussian(10).times(100), "mu=1", "proved", 1, 1),
+        (dp.accounting.Gaussian(10).times(101), "mu=1", "violated", 1.00498, 1.00499),
+        (dp.accounting.Gaussian(1).times(2), "mu=1.4142135", "violated", 2**0.5, 2**0.5),
+        (dp.accounting.Gaussian(10) + dp.accounting.Block("mu=0.3"), "mu=0.32", "proved", 0.31622, 0.31623),
+        (dp.accounting.Gaussian("0.5").times(3) + dp.accounting.Block("rho=0.1"), "rho=6.1", "proved", 6.1, 6.1),
+        (dp.accounting.Gaussian("0.5").times(3), "rho=5.99", "violated", 6, 6),
+        (dp.accounting.Laplace(10).times(100) + dp.accounting.Gaussian(10), "rho=0.505", "proved", 0.488742, 0.504583),
+        (
+            dp.accounting.Laplace(10).times(100) + dp.accounting.Gaussian(10),
+            "rho=0.5",
+            "inconclusive",
+            0.488742,
+            0.504583,
+        ),
+        (dp.accounting.Laplace(10).times(100) + dp.accounting.Gaussian(10), "rho=0.48", "violated", 0.488742, 0.504583),
+        (dp.accounting.Exponential(1).times(8), "rho=1", "proved", 4 * math.tanh(0.25), 1),
     ],
 )
 def test_claims_of_mu_and_rho_add_up_with_a_certificate(events, claim, verdict, low, high):
@@ -119,10 +125,10 @@ def test_claims_of_mu_and_rho_add_up_with_a_certificate(events, claim, verdict, 
 @pytest.mark.parametrize(
     ("events", "total"),
     [
-        (dp.RandomisedResponse("0.1").times(10), "1"),
-        (dp.Laplace(3).times(3), "1"),
-        (dp.Block("epsilon=0.1") + dp.DiscreteLaplace(10, sensitivity=2), "0.3"),
-        (dp.Exponential("0.1").times(3), "0.3"),
+        (dp.accounting.RandomisedResponse("0.1").times(10), "1"),
+        (dp.accounting.Laplace(3).times(3), "1"),
+        (dp.accounting.Block("epsilon=0.1") + dp.accounting.DiscreteLaplace(10, sensitivity=2), "0.3"),
+        (dp.accounting.Exponential("0.1").times(3), "0.3"),
     ],
 )
 def test_largest_losses_that_are_rational_add_up_exactly(events, total):
@@ -135,7 +141,7 @@ def test_largest_losses_that_are_rational_add_up_exactly(events, total):
 
 
 def test_claims_of_every_notion_stand_beside_each_other():
-    found = accounted(dp.Gaussian(10).times(100), claim=["mu=1", "rho=0.5", "epsilon=5, delta=1e-5"])
+    found = accounted(dp.accounting.Gaussian(10).times(100), claim=["mu=1", "rho=0.5", "epsilon=5, delta=1e-5"])
     assert [str(each.verdict) for each in found.accounting.statements] == ["proved"] * 3
     assert found.accounting.curve is not None and exit_code(check(found)) == 0
 
@@ -144,12 +150,16 @@ def test_claims_of_every_notion_stand_beside_each_other():
     ("before", "after", "change"),
     [
         ({"claim": "epsilon=2"}, {"claim": "epsilon=3"}, "none shown"),
-        ({"events": dp.Laplace(3).times(4), "claim": "epsilon=2"}, {"claim": "epsilon=2"}, "more"),
-        ({"claim": "epsilon=2"}, {"events": dp.Laplace(3).times(4), "delta": 0}, "less"),
-        ({"claim": "epsilon=2"}, {"events": dp.Laplace(3).times(4), "delta": "0.1"}, "not comparable"),
-        ({"epsilon": "1.9"}, {"events": dp.Laplace(3).times(4), "epsilon": "1.1"}, "not comparable"),
-        ({"epsilon": "1.2"}, {"events": dp.Laplace(3).times(4), "epsilon": "1.2"}, "less"),
-        ({"events": dp.Gaussian(1), "claim": "mu=1"}, {"events": dp.Gaussian(2), "claim": "rho=1"}, "not comparable"),
+        ({"events": dp.accounting.Laplace(3).times(4), "claim": "epsilon=2"}, {"claim": "epsilon=2"}, "more"),
+        ({"claim": "epsilon=2"}, {"events": dp.accounting.Laplace(3).times(4), "delta": 0}, "less"),
+        ({"claim": "epsilon=2"}, {"events": dp.accounting.Laplace(3).times(4), "delta": "0.1"}, "not comparable"),
+        ({"epsilon": "1.9"}, {"events": dp.accounting.Laplace(3).times(4), "epsilon": "1.1"}, "not comparable"),
+        ({"epsilon": "1.2"}, {"events": dp.accounting.Laplace(3).times(4), "epsilon": "1.2"}, "less"),
+        (
+            {"events": dp.accounting.Gaussian(1), "claim": "mu=1"},
+            {"events": dp.accounting.Gaussian(2), "claim": "rho=1"},
+            "not comparable",
+        ),
     ],
 )
 def test_two_lists_are_compared_by_their_certified_intervals(before, after, change):
@@ -161,7 +171,7 @@ def test_two_lists_are_compared_by_their_certified_intervals(before, after, chan
 
 def test_neighbours_are_those_of_the_sampler():
     assert accounted(delta="0.001").relation == "sensitivity"
-    poisson = dp.Gaussian(2).poisson("0.1").times(3)
+    poisson = dp.accounting.Gaussian(2).poisson("0.1").times(3)
     assert accounted(poisson, delta="0.001").relation == "add-remove"
     assert accounted(poisson, delta="0.001", relation="zero-out").relation == "zero-out"
     fixed = {"delta": "0.001"}
@@ -189,16 +199,21 @@ def test_neighbours_are_those_of_the_sampler():
 )
 def test_what_cannot_be_asked_is_refused(options, said):
     with pytest.raises(UsageError, match=said):
-        accounted(dp.Laplace(2).times(50), **options)
+        accounted(dp.accounting.Laplace(2).times(50), **options)
 
 
 def test_at_no_delta_gaussian_noise_has_no_epsilon():
-    for events in (dp.Gaussian(1), dp.Block("rho=1"), dp.Gaussian("1e30"), dp.Block("epsilon=1, delta=1e-6")):
+    for events in (
+        dp.accounting.Gaussian(1),
+        dp.accounting.Block("rho=1"),
+        dp.accounting.Gaussian("1e30"),
+        dp.accounting.Block("epsilon=1, delta=1e-6"),
+    ):
         evidence = accounted(events, claim="epsilon=3")
         assert evidence.verdict.value == "violated" and evidence.lower.exact == "infinite"
         assert "a δ above 0 could hold" in evidence.reason
         assert exit_code(check(evidence)) == 0
-    assert accounted(dp.Gaussian(1), delta=0).verdict.value == "no claim"
+    assert accounted(dp.accounting.Gaussian(1), delta=0).verdict.value == "no claim"
 
 
 def test_what_is_no_list_is_refused():
@@ -210,7 +225,13 @@ def test_what_is_no_list_is_refused():
 def test_lists_may_be_given_in_every_way(tmp_path):
     file = tmp_path / "plan.toml"
     file.write_text('[[release]]\nmechanism = "laplace"\nscale = 2\nsteps = 4\n', encoding="utf-8")
-    ways = [NOISE, [dp.Laplace(2).times(3), dp.Laplace(2)], "Laplace(2).times(4)", str(file), file]
+    ways = [
+        NOISE,
+        [dp.accounting.Laplace(2).times(3), dp.accounting.Laplace(2)],
+        "Laplace(2).times(4)",
+        str(file),
+        file,
+    ]
     assert len({accounted(way, delta="0.001").id for way in ways[:1] + ways[2:]}) == 1
     assert accounted(ways[1], delta="0.001").lower == accounted(delta="0.001").lower
 
@@ -233,7 +254,7 @@ def test_the_keyword_arguments_are_the_request():
 
 def test_dp_accounting_is_asked_and_lies_where_it_must():
     pytest.importorskip("dp_accounting")
-    found = account(dp.Gaussian(2).poisson("0.1").times(3), delta="0.001")
+    found = account(dp.accounting.Gaussian(2).poisson("0.1").times(3), delta="0.001")
     said = {each.name: each for each in found.accounting.others}
     assert set(said) >= {"dp-accounting, PLD", "dp-accounting, RDP"}
     assert all(each.value >= found.lower.value for each in said.values() if each.side == "upper")
@@ -245,14 +266,14 @@ def test_nobody_is_asked_what_would_take_all_memory_or_what_they_do_not_know(mon
     monkeypatch.setattr(recorded, "_dp_accounting", lambda *given: asked.append(given) or ())
     statement = accounted(delta="0.001").accounting.statements[0]
     for events in (
-        dp.Gaussian("0.001").times(1),
-        dp.Gaussian(1).times(10**9),
-        dp.Gaussian(1).fixed_size(1, 2).times(1),
-        dp.Exponential(1).times(1),
+        dp.accounting.Gaussian("0.001").times(1),
+        dp.accounting.Gaussian(1).times(10**9),
+        dp.accounting.Gaussian(1).fixed_size(1, 2).times(1),
+        dp.accounting.Exponential(1).times(1),
     ):
         assert recorded.others_say(events, statement) == ()
     assert not asked
-    recorded.others_say(dp.Gaussian(1).times(2), statement)
+    recorded.others_say(dp.accounting.Gaussian(1).times(2), statement)
     assert asked
 
 

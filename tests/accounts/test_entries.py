@@ -46,10 +46,12 @@ def test_an_entry_draws_the_noise_that_is_accounted_for(name: str) -> None:
 
 
 def test_parameters_are_those_of_the_entry() -> None:
-    assert parse_events("laplace(epsilon=0.5, sensitivity=3).times(2)") == dp.Laplace(6.0, sensitivity=3).times(2)
+    assert parse_events("laplace(epsilon=0.5, sensitivity=3).times(2)") == dp.accounting.Laplace(
+        6.0, sensitivity=3
+    ).times(2)
     assert parse_events("exponential(epsilon=2) + randomised_response()").parts == (
-        (dp.Exponential(2), 1),
-        (dp.RandomisedResponse(1), 1),
+        (dp.accounting.Exponential(2), 1),
+        (dp.accounting.RandomisedResponse(1), 1),
     )
 
 

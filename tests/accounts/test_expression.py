@@ -12,13 +12,13 @@ from dpaudit.evidence.further_records import Release
 
 positive = st.fractions(min_value="1/1000", max_value=1000) | st.floats(0.001, 1000)
 mechanisms = st.one_of(
-    st.builds(dp.Gaussian, positive, sensitivity=positive),
-    st.builds(dp.Laplace, positive, sensitivity=positive),
-    st.builds(dp.DiscreteLaplace, positive, sensitivity=st.integers(1, 9)),
-    st.builds(dp.DiscreteGaussian, positive),
-    st.builds(dp.RandomisedResponse, positive),
-    st.builds(dp.Exponential, positive),
-    st.just(dp.Block("epsilon=1, delta=1e-6")),
+    st.builds(dp.accounting.Gaussian, positive, sensitivity=positive),
+    st.builds(dp.accounting.Laplace, positive, sensitivity=positive),
+    st.builds(dp.accounting.DiscreteLaplace, positive, sensitivity=st.integers(1, 9)),
+    st.builds(dp.accounting.DiscreteGaussian, positive),
+    st.builds(dp.accounting.RandomisedResponse, positive),
+    st.builds(dp.accounting.Exponential, positive),
+    st.just(dp.accounting.Block("epsilon=1, delta=1e-6")),
 )
 sampled = st.builds(lambda own, rate: own.poisson(rate), mechanisms, st.fractions("1/1000", 1))
 events = st.lists(st.tuples(mechanisms | sampled, st.integers(1, 10**9 // 4)), min_size=1, max_size=4).map(
@@ -34,7 +34,7 @@ def test_a_text_reads_back_as_the_same_events(listed):
 
 def test_a_number_is_the_same_as_a_float_and_as_a_text():
     for text in ("Gaussian(0.1)", "Gaussian('0.1')", "Gaussian('1/10')"):
-        assert parse_events(text) == dp.Gaussian(0.1).times(1) == dp.Gaussian("1/10").times(1)
+        assert parse_events(text) == dp.accounting.Gaussian(0.1).times(1) == dp.accounting.Gaussian("1/10").times(1)
 
 
 def test_a_release_is_one_event_as_it_is_written():

@@ -37,7 +37,7 @@ def written(folder, text):
 
 def test_a_plan_is_read_with_its_decimals(tmp_path):
     plan = read_plan(written(tmp_path, PLAN))
-    assert plan.events == dp.Gaussian("1.1").poisson("0.004").times(14_000) + dp.DiscreteLaplace(
+    assert plan.events == dp.accounting.Gaussian("1.1").poisson("0.004").times(14_000) + dp.accounting.DiscreteLaplace(
         2, sensitivity=3
     ).times(100)
     assert (plan.name, plan.unit, plan.claims) == ("Nightly training", "one user", ("epsilon=3.2, delta=1e-5",))
@@ -48,14 +48,14 @@ def test_a_plan_is_read_with_its_decimals(tmp_path):
 @pytest.mark.parametrize(
     ("mechanism", "event"),
     [
-        ('mechanism = "laplace"\nscale = 0.5', dp.Laplace("0.5")),
-        ('mechanism = "gaussian"\nsigma = 2\nsensitivity = "1/3"', dp.Gaussian(2, sensitivity="1/3")),
-        ('mechanism = "discrete-gaussian"\nsigma = 2', dp.DiscreteGaussian(2)),
-        ('mechanism = "randomised-response"\nepsilon = 1', dp.RandomisedResponse(1)),
-        ('mechanism = "exponential"\nepsilon = 1', dp.Exponential(1)),
-        ('mechanism = "block"\nclaim = "epsilon=1, delta=1e-6"', dp.Block("epsilon=1, delta=1e-6")),
-        ('mechanism = "gaussian"\nsigma = 1\nbatch = 3\nrecords = 30', dp.Gaussian(1).fixed_size(3, 30)),
-        ('mechanism = "gaussian"\nsigma = 1\nbatches = 30', dp.Gaussian(1).shuffled(30)),
+        ('mechanism = "laplace"\nscale = 0.5', dp.accounting.Laplace("0.5")),
+        ('mechanism = "gaussian"\nsigma = 2\nsensitivity = "1/3"', dp.accounting.Gaussian(2, sensitivity="1/3")),
+        ('mechanism = "discrete-gaussian"\nsigma = 2', dp.accounting.DiscreteGaussian(2)),
+        ('mechanism = "randomised-response"\nepsilon = 1', dp.accounting.RandomisedResponse(1)),
+        ('mechanism = "exponential"\nepsilon = 1', dp.accounting.Exponential(1)),
+        ('mechanism = "block"\nclaim = "epsilon=1, delta=1e-6"', dp.accounting.Block("epsilon=1, delta=1e-6")),
+        ('mechanism = "gaussian"\nsigma = 1\nbatch = 3\nrecords = 30', dp.accounting.Gaussian(1).fixed_size(3, 30)),
+        ('mechanism = "gaussian"\nsigma = 1\nbatches = 30', dp.accounting.Gaussian(1).shuffled(30)),
     ],
 )
 def test_every_mechanism_and_sampler_has_its_keys(mechanism, event, tmp_path):
@@ -115,8 +115,10 @@ def test_settings_are_a_file_a_plan_or_one_release(tmp_path):
     assert settings_plan("plan.toml", tmp_path) == read_plan(tmp_path / "plan.toml")
     one = {"mechanism": "gaussian", "sigma": 1.1, "rate": 0.004, "steps": 5, "claims": ["epsilon=1"]}
     plan = settings_plan(one, tmp_path)
-    assert plan.events == dp.Gaussian("1.1").poisson("0.004").times(5) and plan.claims == ("epsilon=1",)
-    assert settings_plan({"release": [{"mechanism": "laplace", "scale": 2}]}, tmp_path).events == dp.Laplace(2).times(1)
+    assert plan.events == dp.accounting.Gaussian("1.1").poisson("0.004").times(5) and plan.claims == ("epsilon=1",)
+    assert settings_plan({"release": [{"mechanism": "laplace", "scale": 2}]}, tmp_path).events == dp.accounting.Laplace(
+        2
+    ).times(1)
     for wrong in (3, ["plan.toml"], {}):
         with pytest.raises(UsageError):
             settings_plan(wrong, tmp_path)

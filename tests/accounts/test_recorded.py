@@ -12,8 +12,8 @@ from dpaudit.errors import UsageError
 from dpaudit.request import AccountRequest
 
 HISTORY = [[1.1, 0.004, 1000], [0.9, 0.004, 20], [1.1, 0.004, 500]]
-LISTED = dp.Gaussian(noise_multiplier="1.1").poisson("0.004").times(1500)
-LISTED += dp.Gaussian(noise_multiplier="0.9").poisson("0.004").times(20)
+LISTED = dp.accounting.Gaussian(noise_multiplier="1.1").poisson("0.004").times(1500)
+LISTED += dp.accounting.Gaussian(noise_multiplier="0.9").poisson("0.004").times(20)
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,11 @@ def test_events_of_dp_accounting_are_read_as_objects_and_as_json():
             library.ZCDpEvent(0.25),
         ]
     )
-    listed = dp.Gaussian(noise_multiplier=1.1).poisson(0.004).times(1500) + dp.Laplace(noise_multiplier=2).times(3)
-    listed += dp.DiscreteLaplace(2, sensitivity=2)
-    listed += dp.Block("rho=0.25")
+    listed = dp.accounting.Gaussian(noise_multiplier=1.1).poisson(0.004).times(1500) + dp.accounting.Laplace(
+        noise_multiplier=2
+    ).times(3)
+    listed += dp.accounting.DiscreteLaplace(2, sensitivity=2)
+    listed += dp.accounting.Block("rho=0.25")
 
     def plain(value):
         if hasattr(value, "_asdict"):
@@ -86,7 +88,7 @@ def test_events_of_dp_accounting_are_read_as_objects_and_as_json():
 
 def test_fixed_size_batches_of_dp_accounting_are_of_replaced_records():
     record = {"class_name": "SampledWithoutReplacementDpEvent", "source_dataset_size": 30, "sample_size": 3}
-    listed = dp.Gaussian(noise_multiplier=1.1).fixed_size(3, 30).times(1)
+    listed = dp.accounting.Gaussian(noise_multiplier=1.1).fixed_size(3, 30).times(1)
     assert dp_event_plan({**record, "event": gaussian()}).events == listed
 
 
@@ -139,7 +141,9 @@ def test_files_are_read_by_their_form(tmp_path):
     (tmp_path / "b.json").write_text(json.dumps(gaussian(2.0)), encoding="utf-8")
     (tmp_path / "c.json").write_text("nope", encoding="utf-8")
     assert read_recorded(f"opacus:{tmp_path / 'a.json'}").events == LISTED
-    assert read_recorded(f"dp-event:{tmp_path / 'b.json'}").events == dp.Gaussian(noise_multiplier=2).times(1)
+    assert read_recorded(f"dp-event:{tmp_path / 'b.json'}").events == dp.accounting.Gaussian(noise_multiplier=2).times(
+        1
+    )
     for wrong in ("a.json", "keras:a.json", f"opacus:{tmp_path / 'c.json'}", f"opacus:{tmp_path / 'd.json'}"):
         with pytest.raises(UsageError):
             read_recorded(wrong)

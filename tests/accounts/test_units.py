@@ -42,7 +42,7 @@ def event(kind, **fields):
 
 STEP = event("Gaussian", noise_multiplier=Z)
 GIVEN = {
-    "value": dp.Gaussian(noise_multiplier=Z),
+    "value": dp.accounting.Gaussian(noise_multiplier=Z),
     "text": f"Gaussian(noise_multiplier={Z})",
     "plan": settings_plan({"mechanism": "gaussian", "noise_multiplier": Z}, "."),
     "dp-event": event("Composed", events=[STEP]),
@@ -68,11 +68,11 @@ RATE = 0.125
 SAMPLED = {
     "opacus": [[Z, RATE, 1]],
     "dp-event": event("PoissonSampled", sampling_probability=RATE, event=STEP),
-    "value": dp.Gaussian(noise_multiplier=Z).poisson(RATE),
+    "value": dp.accounting.Gaussian(noise_multiplier=Z).poisson(RATE),
 }
 FIXED = {
     "dp-event": event("SampledWithoutReplacement", sample_size=3, source_dataset_size=24, event=STEP),
-    "value": dp.Gaussian(noise_multiplier=Z).fixed_size(3, 24),
+    "value": dp.accounting.Gaussian(noise_multiplier=Z).fixed_size(3, 24),
     "plan": settings_plan({"mechanism": "gaussian", "noise_multiplier": "1.5", "batch": 3, "records": 24}, "."),
 }
 
@@ -127,12 +127,15 @@ def test_the_watch_of_training_and_an_import_account_for_the_same():
 
 def test_neighbours_are_asked_for_where_they_decide():
     with pytest.raises(UsageError, match="twice as far"):
-        certify(dp.Gaussian(noise_multiplier=1), delta="1e-5")
-    assert certify(dp.Gaussian(noise_multiplier=1).poisson("0.1"), delta="1e-5").high > 0
-    evidence = dp.account(dp.Gaussian(noise_multiplier=1), delta="1e-5", alone=True)
+        certify(dp.accounting.Gaussian(noise_multiplier=1), delta="1e-5")
+    assert certify(dp.accounting.Gaussian(noise_multiplier=1).poisson("0.1"), delta="1e-5").high > 0
+    evidence = dp.account(dp.accounting.Gaussian(noise_multiplier=1), delta="1e-5", alone=True)
     assert evidence.relation == "add-remove"  # and it says so
     both = dp.account(
-        dp.Gaussian(noise_multiplier=1) + dp.Laplace(noise_multiplier=1).fixed_size(1, 1) + dp.Laplace(3), delta=0.1
+        dp.accounting.Gaussian(noise_multiplier=1)
+        + dp.accounting.Laplace(noise_multiplier=1).fixed_size(1, 1)
+        + dp.accounting.Laplace(3),
+        delta=0.1,
     )
     assert both.relation == "replace-one"
 
@@ -140,16 +143,16 @@ def test_neighbours_are_asked_for_where_they_decide():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (lambda: dp.Gaussian(1, noise_multiplier=1), "stands alone"),
-        (lambda: dp.Gaussian(noise_multiplier=1, sensitivity=2), "stands alone"),
-        (lambda: dp.Laplace(noise_multiplier=0), "above 0"),
+        (lambda: dp.accounting.Gaussian(1, noise_multiplier=1), "stands alone"),
+        (lambda: dp.accounting.Gaussian(noise_multiplier=1, sensitivity=2), "stands alone"),
+        (lambda: dp.accounting.Laplace(noise_multiplier=0), "above 0"),
         (lambda: settings_plan({"mechanism": "discrete-gaussian", "noise_multiplier": 1}, "."), "has no key"),
         (
             lambda: settings_plan({**ONE, "batches": 234, "steps": 2340}, "."),
             "say epochs",
         ),
         (lambda: settings_plan({**ONE, "epochs": 10}, "."), "with batches"),
-        (lambda: dp.Gaussian(1).poisson(256), "above 0 and at most 1"),
+        (lambda: dp.accounting.Gaussian(1).poisson(256), "above 0 and at most 1"),
         (lambda: opacus_plan([[1.0, 256, 10]]), "above 0 and at most 1"),
     ],
 )

@@ -122,18 +122,18 @@ def test_an_audit_says_what_privacy_costs():
 
 @pytest.mark.slow
 def test_a_wanted_error_has_its_epsilon():
-    plan = dp.plan_error("laplace", 5, seed=1)
+    plan = dp.tools.plan_error("laplace", 5, seed=1)
     assert plan.value == pytest.approx(math.log(10) / 5, rel=0.05)  # P(|noise| > 5) = e^(-5ε) = 10 %
     assert [place.within >= 0.9 for place in plan.places] == [False, False, True, True, True]
-    assert dp.plan_error("laplace", 5, seed=1) == plan
-    assert dp.plan_error("randomised_response", 0.05, seed=1).value == pytest.approx(math.log(19), rel=0.1)
-    assert dp.plan_error("laplace", 1e-9, seed=1).value is None
+    assert dp.tools.plan_error("laplace", 5, seed=1) == plan
+    assert dp.tools.plan_error("randomised_response", 0.05, seed=1).value == pytest.approx(math.log(19), rel=0.1)
+    assert dp.tools.plan_error("laplace", 1e-9, seed=1).value is None
     with pytest.raises(dp.UsageError, match="no amounts"):
-        dp.plan_error("randomised_response", 5)
+        dp.tools.plan_error("randomised_response", 5)
     with pytest.raises(dp.UsageError, match="no parameter 'rho'"):
-        dp.plan_error("laplace", 5, vary="rho")
+        dp.tools.plan_error("laplace", 5, vary="rho")
     with pytest.raises(dp.UsageError, match="no exact answer"):
-        dp.plan_error(
+        dp.tools.plan_error(
             dp.mechanism(claim="epsilon=1", pairs=[(0, 1)])(lambda data, rng, epsilon=1.0: rng.normal(data)), 5
         )
     assert np.isfinite(plan.spent)

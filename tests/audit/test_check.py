@@ -340,7 +340,7 @@ def test_the_same_bound_is_found_in_another_way_given_the_sides(method, counts, 
     value = lower_bound(method, counts, claim=claim, weight=weight, error=error)
 
     def opinion(value):
-        bound = dp.Bound(
+        bound = dp.tools.Bound(
             value=value,
             side="lower",
             kind="sampled",

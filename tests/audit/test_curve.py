@@ -36,7 +36,7 @@ def null(data, noise):
 
 @pytest.fixture(scope="module")
 def found():
-    return dp.privacy_curve(gaussian, claim="mu=1", runs=2e5, seed=3, **NUMBERS)
+    return dp.tools.privacy_curve(gaussian, claim="mu=1", runs=2e5, seed=3, **NUMBERS)
 
 
 # --- what it shows -----------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def test_every_statement_is_kept_with_its_share(found):
 
 
 def test_two_outputs_need_few_statements():
-    found = dp.privacy_curve(coin, runs=40_000, **NUMBERS)
+    found = dp.tools.privacy_curve(coin, runs=40_000, **NUMBERS)
     assert len(found.curve.statements) <= 3  # the same event for nearly every point of the curve
     assert sum(1 - bound.confidence for bound in found.curve.statements) == pytest.approx(0.05)
     profile = dp.PureDP(math.log(3)).profile(EPSILONS)
@@ -88,7 +88,7 @@ def test_two_outputs_need_few_statements():
 
 
 def test_where_nothing_can_be_told_nothing_is_shown():
-    found = dp.privacy_curve(null, runs=20_000, seed=1, **NUMBERS)
+    found = dp.tools.privacy_curve(null, runs=20_000, seed=1, **NUMBERS)
     assert np.all(found.delta(EPSILONS) <= 0.02)
     assert np.all(found.fnr(RATES) >= 1 - RATES - 0.02)
     assert len(found.curve.epsilons) == len(found.curve.deltas) > 50
@@ -106,7 +106,9 @@ def test_the_verdict_and_its_bound_are_those_without_the_curve(claim):
 
 
 def test_several_pairs_share_its_error():
-    found = dp.privacy_curve(gaussian, claim="mu=2", runs=20_000, pairs=[(0.0, 0.1), (0.0, 2.0)], relation="declared")
+    found = dp.tools.privacy_curve(
+        gaussian, claim="mu=2", runs=20_000, pairs=[(0.0, 0.1), (0.0, 2.0)], relation="declared"
+    )
     statements = found.curve.statements
     assert {bound.pair for bound in statements} == {0, 1}
     assert sum(1 - bound.confidence for bound in statements) == pytest.approx(0.05)
@@ -202,7 +204,7 @@ def test_runs_that_cannot_be_trusted_have_no_curve(found, monkeypatch):
 
     monkeypatch.setattr("dpaudit.auditing.audit.measure", refuse)
     with pytest.raises(dp.InvalidRunsError, match="the outputs drift"):
-        dp.privacy_curve(gaussian, runs=2_000, **NUMBERS)
+        dp.tools.privacy_curve(gaussian, runs=2_000, **NUMBERS)
 
 
 def test_the_command_writes_it(tmp_path, capsys):
@@ -232,7 +234,7 @@ def test_the_curves_of_whole_audits_are_wrong_no_more_often_than_they_say():
     """A few, at a low confidence: that of ``stats/test_curve.py`` is held to its word over thousands of counts."""
     audits, confidence, failed, refuted = 4, 0.5, 0, 0
     for seed in range(audits):
-        found = dp.privacy_curve(
+        found = dp.tools.privacy_curve(
             gaussian_sampler, runs=2500, confidence=confidence, seed=seed, floating_point="ignore", **NUMBERS
         )
         failed += beyond(found, dp.GaussianDP(1))

@@ -216,7 +216,7 @@ def test_a_name_that_leads_nowhere_is_a_sentence():
 
 
 def test_what_was_recorded_elsewhere_cannot_be_run():
-    evidence = dp.audit_outputs([0.0, 1.0] * 200, [1.0, 1.0] * 200)
+    evidence = dp.tools.audit_outputs([0.0, 1.0] * 200, [1.0, 1.0] * 200)
     assert "cannot be replayed" in refusal(evidence)
 
 

@@ -47,7 +47,9 @@ def test_fresh_seeds_differ_and_fit_into_every_json(monkeypatch):
     assert len(found) == 100 and max(found) < 2**53
 
 
-@pytest.mark.parametrize("function", [dp.audit, dp.privacy_curve, dp.prove, dp.audit_scores, dp.audit_outputs, dp.plan])
+@pytest.mark.parametrize(
+    "function", [dp.audit, dp.tools.privacy_curve, dp.prove, dp.tools.audit_scores, dp.tools.audit_outputs, dp.plan]
+)
 def test_no_function_has_a_seed_of_its_own(function):
     assert inspect.signature(function).parameters["seed"].default is None
 
@@ -58,9 +60,13 @@ def test_no_function_has_a_seed_of_its_own(function):
         lambda **seed: dp.audit(release, **QUICK, **seed),
         lambda **seed: dp.audit(release, sequential=True, **{**QUICK, "runs": 200}, **seed),
         lambda **seed: dp.prove(program, claim="epsilon=1", relation="queries", length=1, runs=0, **seed),
-        lambda **seed: dp.audit_outputs(*map(outputs, map(np.random.default_rng, (1, 2))), **seed),
-        lambda **seed: dp.audit_scores(*map(outputs, map(np.random.default_rng, (1, 2))), **seed, design="independent"),
-        lambda **seed: dp.audit_scores(*map(outputs, map(np.random.default_rng, (1, 2))), design="one-run", **seed),
+        lambda **seed: dp.tools.audit_outputs(*map(outputs, map(np.random.default_rng, (1, 2))), **seed),
+        lambda **seed: dp.tools.audit_scores(
+            *map(outputs, map(np.random.default_rng, (1, 2))), **seed, design="independent"
+        ),
+        lambda **seed: dp.tools.audit_scores(
+            *map(outputs, map(np.random.default_rng, (1, 2))), design="one-run", **seed
+        ),
     ],
 )
 def test_a_fresh_seed_is_recorded_and_gives_the_same_again(made):

@@ -179,7 +179,7 @@ def test_recorded_outputs_are_looked_at_once():
     between = [
         evidence
         for seed in range(4)
-        for evidence in [dp.audit_outputs(*recorded(1.25, 700, seed), claim="epsilon=1", seed=seed)]
+        for evidence in [dp.tools.audit_outputs(*recorded(1.25, 700, seed), claim="epsilon=1", seed=seed)]
         if evidence.lower.value > 1 and evidence.verdict is not dp.Verdict.VIOLATED
     ]
     assert between
@@ -187,21 +187,21 @@ def test_recorded_outputs_are_looked_at_once():
         assert evidence.verdict is dp.Verdict.INCONCLUSIVE and evidence.second is None
         assert "one of 20" in evidence.reason and "one of 1000" in evidence.reason and "anew" in evidence.reason
         assert passes(check(evidence))
-    sure = dp.audit_outputs(*recorded(2.0, 700, 0), claim="epsilon=1", seed=0)
+    sure = dp.tools.audit_outputs(*recorded(2.0, 700, 0), claim="epsilon=1", seed=0)
     assert sure.verdict is dp.Verdict.VIOLATED and passes(check(sure))
-    usual = dp.audit_outputs(*recorded(1.25, 700, 0), claim="epsilon=1", seed=0, false_alarm=0.05)
+    usual = dp.tools.audit_outputs(*recorded(1.25, 700, 0), claim="epsilon=1", seed=0, false_alarm=0.05)
     assert usual.false_alarm is None and (usual.verdict is dp.Verdict.VIOLATED) == (usual.lower.value > 1)
 
 
 def test_canaries_of_one_model_are_looked_at_once():
     rng = np.random.default_rng(3)
     members, others = rng.normal(1.5, 1, 300), rng.normal(0, 1, 300)
-    at = dp.audit_scores(members, others, design="one-run", seed=0).lower.value
+    at = dp.tools.audit_scores(members, others, design="one-run", seed=0).lower.value
     asked = {"claim": f"epsilon={0.97 * at!r}, delta=1e-5", "design": "one-run", "seed": 0}
-    evidence = dp.audit_scores(members, others, **asked)
+    evidence = dp.tools.audit_scores(members, others, **asked)
     assert evidence.lower.value > 0.97 * at and evidence.verdict is dp.Verdict.INCONCLUSIVE
     assert passes(check(evidence))
-    assert dp.audit_scores(members, others, false_alarm=0.05, **asked).verdict is dp.Verdict.VIOLATED
+    assert dp.tools.audit_scores(members, others, false_alarm=0.05, **asked).verdict is dp.Verdict.VIOLATED
 
 
 # --- bets, proofs, low-order bits -------------------------------------------------------------------------

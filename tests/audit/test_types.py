@@ -116,7 +116,7 @@ def test_of_recorded_outputs_too(name):
     for seed, outputs in enumerate(sides):  # in the same order they would share their noise
         np.random.default_rng(seed).shuffle(outputs)
     counted, ignored = (
-        dp.audit_outputs(*sides, claim="epsilon=1", seed=0, types=types) for types in ("count", "ignore")
+        dp.tools.audit_outputs(*sides, claim="epsilon=1", seed=0, types=types) for types in ("count", "ignore")
     )
     assert (counted.verdict, ignored.verdict) == (dp.Verdict.VIOLATED, dp.Verdict.NOT_VIOLATED)
     assert (counted.types, ignored.types) == ("count", "ignore")
@@ -127,11 +127,11 @@ def test_of_recorded_outputs_too(name):
 
 def test_other_words_about_types_of_recorded_outputs_are_refused():
     drawn = np.random.default_rng(0).integers(5, size=400)
-    evidence = dp.audit_outputs(drawn, drawn[::-1].astype(float), claim="epsilon=9", seed=0)
+    evidence = dp.tools.audit_outputs(drawn, drawn[::-1].astype(float), claim="epsilon=9", seed=0)
     for types in ("ignore", "perhaps"):
         assert any(finding.fails for finding in check(msgspec.structs.replace(evidence, types=types)))
     with pytest.raises(dp.UsageError, match=r"types is 'count' .* or 'ignore', not 'never'"):
-        dp.audit_outputs([1.0] * 100, [1.0] * 100, types="never")
+        dp.tools.audit_outputs([1.0] * 100, [1.0] * 100, types="never")
 
 
 def test_one_option_has_the_same_values_everywhere():

@@ -36,7 +36,7 @@ def nasty():
 
 def scores():
     rng = np.random.default_rng(0)
-    return dp.audit_scores(
+    return dp.tools.audit_scores(
         rng.normal(1, 1, 1_000), rng.normal(0, 1, 1_000), claim="epsilon=1, delta=1e-5", design="independent"
     )
 

@@ -147,7 +147,7 @@ def test_a_single_change_never_passes(name: str) -> None:
 def test_an_account_is_held_against_its_certificates() -> None:
     import dpaudit as dp
 
-    evidence = dp.account(dp.Gaussian("1.1").times(5), claim="mu=3")
+    evidence = dp.account(dp.accounting.Gaussian("1.1").times(5), claim="mu=3")
     record = json.loads(evidence.to_json())["evidence"]
     assert code_of(record) == 3  # that the certificate is of these releases is not checked here
     record["accounting"]["statements"][0]["verdict"] = record["verdict"] = "violated"

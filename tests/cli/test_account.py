@@ -78,7 +78,7 @@ def test_the_smallest_noise_is_found_and_certified(run):
     enough, less = re.findall(r"σ = ([0-9.]+) (?:keeps|breaks)", found.output)
     assert f"Gaussian('{enough}')" in dp.Evidence.load("e.json").accounting.releases[0].event
     assert 1 < float(enough) / float(less) < 1.0001
-    again = dp.account(dp.Gaussian(less).times(2), claim=claims[1], alone=True, tolerance=1e-6)
+    again = dp.account(dp.accounting.Gaussian(less).times(2), claim=claims[1], alone=True, tolerance=1e-6)
     assert str(again.verdict) == "violated"
 
 

@@ -59,7 +59,9 @@ def test_where_no_number_of_runs_would_do_it_says_so(run, monkeypatch):
 def test_an_error_is_planned_for_too(run):
     done = run("plan", "laplace", "--error", "5", "--seed", "1", "--in-process")
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith(f"epsilon = {dp.plan_error('laplace', 5, seed=1).value:g} makes 90 % of the answers")
+    assert done.stdout.startswith(
+        f"epsilon = {dp.tools.plan_error('laplace', 5, seed=1).value:g} makes 90 % of the answers"
+    )
     assert run("plan", "laplace", "--error", "1e-9", "--in-process").exit_code == 3
     for wrong in ((), ("--error", "5", "--detect", "epsilon=2"), ("--error", "-1")):
         assert run("plan", "laplace", *wrong, "--in-process").exit_code == 2

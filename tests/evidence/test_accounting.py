@@ -25,7 +25,7 @@ CLAIMS = ["epsilon=1.5, delta=0.001", "epsilon=1, delta=0.001", "epsilon=2, delt
 @pytest.fixture(scope="module")
 def evidence() -> dp.Evidence:
     """Two releases, three claims at two δ, a curve, and what another accountant says."""
-    listed = dp.Laplace(4).times(4) + dp.Gaussian(2).poisson("0.1").times(3)
+    listed = dp.accounting.Laplace(4).times(4) + dp.accounting.Gaussian(2).poisson("0.1").times(3)
     return dp.account(listed, claim=CLAIMS, tolerance=0.01)
 
 
@@ -130,7 +130,7 @@ def test_a_replay_of_other_numbers_names_what_differs(evidence):
 
 
 def test_a_certificate_alone_says_what_it_is_about(tmp_path):
-    found = dp.account(dp.Laplace(2).times(4), epsilon="1.9", alone=True)
+    found = dp.account(dp.accounting.Laplace(2).times(4), epsilon="1.9", alone=True)
     file = tmp_path / "certificate.json"
     file.write_text(json.dumps(found.accounting.certificates[0]), encoding="utf-8")
     (finding,) = check_file(file)

@@ -144,14 +144,14 @@ def test_what_is_said_of_the_noise_is_its_scale() -> None:
 def test_an_honest_account_passes_whichever_claim_stands_first(claims: list[str]) -> None:
     """Where the first has no curve, as ε at δ = 0, the curve is that of the next."""
     pytest.importorskip("flint")
-    evidence = dp.account(dp.Laplace(4).times(4), claim=claims, tolerance=0.05, alone=True)
+    evidence = dp.account(dp.accounting.Laplace(4).times(4), claim=claims, tolerance=0.05, alone=True)
     assert evidence.accounting is not None and evidence.accounting.curve is not None
     assert not [finding.sentence for finding in check(evidence) if finding.fails]
 
 
 def test_a_statement_that_stands_there_twice_is_refused() -> None:
     pytest.importorskip("flint")
-    record = json.loads(dp.account(dp.Laplace(2).times(4), epsilon="1.9", alone=True).to_json())["evidence"]
+    record = json.loads(dp.account(dp.accounting.Laplace(2).times(4), epsilon="1.9", alone=True).to_json())["evidence"]
     statements = at(record, ("accounting", "statements"))
     assert exit_code(check(evidence_of(record))) == 0
     assert exit_code(check(evidence_of(forged(record, ("accounting", "statements"), statements * 2)))) == 1

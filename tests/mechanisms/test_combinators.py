@@ -284,7 +284,7 @@ def test_pairs_for_groups(relation, pair, farther):
     made = group(replace(program, relation=relation, pairs=[pair]), 3)
     assert made.pairs_for({}) == farther
     for data0, data1 in farther:
-        dp.Relation(*_parsed(made.relation_for({}))).check(data0, data1)
+        dp.tools.Relation(*_parsed(made.relation_for({}))).check(data0, data1)
 
 
 def _parsed(text):

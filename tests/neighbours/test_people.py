@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpaudit as dp
-from dpaudit import Relation, UsageError
+from dpaudit import UsageError
 from dpaudit.neighbours import parse_relation
+from dpaudit.tools import Relation
 
 
 @pytest.mark.parametrize(

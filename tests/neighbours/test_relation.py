@@ -12,8 +12,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dpaudit import Relation, UsageError
+from dpaudit import UsageError
 from dpaudit.neighbours import parse_relation
+from dpaudit.tools import Relation
 
 MOVEMENTS = ["all", "one", "monotone", "norm=1", "norm=2"]
 RELATIONS = st.builds(Relation, st.sampled_from(["add-remove", "replace", "declared"]), group=st.integers(1, 9)) | (

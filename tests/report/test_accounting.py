@@ -20,12 +20,14 @@ from dpaudit.report.view import view
 
 @pytest.fixture(scope="module")
 def proved() -> dp.Evidence:
-    return dp.account(dp.Gaussian(2).poisson("0.1").times(3), claim="epsilon=0.3, delta=0.001", tolerance=0.01)
+    return dp.account(
+        dp.accounting.Gaussian(2).poisson("0.1").times(3), claim="epsilon=0.3, delta=0.001", tolerance=0.01
+    )
 
 
 @pytest.fixture(scope="module")
 def all_kinds(proved) -> dict[str, dp.Evidence]:
-    listed = dp.Exponential(1).times(4)
+    listed = dp.accounting.Exponential(1).times(4)
     found = {
         "violated": dp.account(listed, claim=["epsilon=1", "epsilon=4"], alone=True),
         "inconclusive": dp.account(listed, claim="epsilon=3", alone=True),

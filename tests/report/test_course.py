@@ -28,9 +28,9 @@ def audited(kind: str) -> Any:
     rng = np.random.default_rng(0)
     members, others = rng.normal(1, 1, 400), rng.normal(0, 1, 400)
     if kind in ("independent", "one-run"):
-        return dp.audit_scores(members, others, claim="epsilon=1, delta=1e-5", design=kind)
+        return dp.tools.audit_scores(members, others, claim="epsilon=1, delta=1e-5", design=kind)
     if kind == "outputs":
-        return dp.audit_outputs(members, others, claim="epsilon=1")
+        return dp.tools.audit_outputs(members, others, claim="epsilon=1")
     return dp.audit("laplace", runs=1_000, sequential=kind == "sequential")
 
 

@@ -448,7 +448,7 @@ def test_an_answer_that_is_filled_anew_is_the_answer_that_it_was(make):
             row[:] = len(data), 2.0 * len(data)
         return kept
 
-    found = dp.sensitivity(query, pairs=[([1, 2, 3], [1, 2]), ([1], [])], claimed=2, seed=0)
+    found = dp.tools.sensitivity(query, pairs=[([1, 2, 3], [1, 2]), ([1], [])], claimed=2, seed=0)
     assert found.largest == 3 and found.exceeded
 
 

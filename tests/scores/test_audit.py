@@ -33,7 +33,7 @@ def faults(evidence):
     [(1, 1_000, 0.98, 4.377), (1, 10_000, 2.2, 4.377), (2, 1_000, 2.7, 9.997), (2, 100_000, 5.4, 9.997)],
 )
 def test_scores_of_a_gaussian_mechanism_show_this_much(mu, n, least, truth):
-    found = dp.audit_scores(*gaussian(mu, n), design="independent")
+    found = dp.tools.audit_scores(*gaussian(mu, n), design="independent")
     assert least <= found.lower.value < truth
     assert (found.lower.delta, found.verdict) == (1e-5, dp.Verdict.NO_CLAIM)
     assert found.scores.epsilon_if_gaussian == pytest.approx(truth, rel=0.1)
@@ -41,22 +41,25 @@ def test_scores_of_a_gaussian_mechanism_show_this_much(mu, n, least, truth):
 
 def test_a_claim_is_violated_or_not():
     scores = gaussian(1, 10_000)
-    assert dp.audit_scores(*scores, claim="epsilon=1, delta=1e-5", design="independent").verdict is dp.Verdict.VIOLATED
-    held = dp.audit_scores(*scores, claim="mu=1", design="independent")
+    assert (
+        dp.tools.audit_scores(*scores, claim="epsilon=1, delta=1e-5", design="independent").verdict
+        is dp.Verdict.VIOLATED
+    )
+    held = dp.tools.audit_scores(*scores, claim="mu=1", design="independent")
     assert (held.verdict, held.lower.parameter) == (dp.Verdict.NOT_VIOLATED, "mu")
-    assert dp.audit_scores(*scores, claim="mu=0.8", design="independent").verdict is dp.Verdict.VIOLATED
+    assert dp.tools.audit_scores(*scores, claim="mu=0.8", design="independent").verdict is dp.Verdict.VIOLATED
 
 
 def test_the_gaussian_estimate_never_decides():
     rng = np.random.default_rng(3)
     members, others = ((rng.random(20_000) < chance).astype(float) for chance in (0.73, 0.27))  # ε = 0.995
-    found = dp.audit_scores(members, others, claim="epsilon=1, delta=1e-5", design="independent")
+    found = dp.tools.audit_scores(members, others, claim="epsilon=1, delta=1e-5", design="independent")
     assert found.scores.epsilon_if_gaussian > 3
     assert found.verdict is dp.Verdict.NOT_VIOLATED
 
 
 def test_scores_measure_that_did_not_choose():
-    found = dp.audit_scores(*gaussian(1, 300)[:2], design="independent")
+    found = dp.tools.audit_scores(*gaussian(1, 300)[:2], design="independent")
     assert found.measuring == sum(found.lower.counts.runs) == 420
     assert found.learning + found.measuring == 600
     assert found.scores.measured == found.lower.counts.runs == found.histogram.runs
@@ -71,7 +74,7 @@ def test_what_chose_the_event_is_not_counted(monkeypatch):
 
     monkeypatch.setattr("dpaudit.auditing.scores.choose", spy)
     members, others = gaussian(1, 400)
-    found = dp.audit_scores(members, others, design="independent")
+    found = dp.tools.audit_scores(members, others, design="independent")
     rest = [np.setdiff1d(side, own) for side, own in zip((members, others), learned, strict=True)]
     assert found.lower.counts.runs == (len(rest[0]), len(rest[1]))
     counted = [count_event(found.lower.event, from_array(side)) for side in rest]
@@ -82,37 +85,37 @@ def test_what_chose_the_event_is_not_counted(monkeypatch):
 def test_the_evidence_hangs_on_scores_and_seed_alone():
     members, others = gaussian(1, 400)
     one, again = (
-        dp.audit_scores(members, others, design="independent"),
-        dp.audit_scores(members.tolist(), others.tolist(), design="independent"),
+        dp.tools.audit_scores(members, others, design="independent"),
+        dp.tools.audit_scores(members.tolist(), others.tolist(), design="independent"),
     )
     assert one.id == again.id
-    assert one.id != dp.audit_scores(members, others, seed=1, design="independent").id
-    assert one.pairs[0].digest0 != dp.audit_scores(-members, others, design="independent").pairs[0].digest0
+    assert one.id != dp.tools.audit_scores(members, others, seed=1, design="independent").id
+    assert one.pairs[0].digest0 != dp.tools.audit_scores(-members, others, design="independent").pairs[0].digest0
 
 
 def test_sorted_scores_show_as_much():
     members, others = gaussian(1, 5_000)
-    found = dp.audit_scores(np.sort(members), np.sort(others), design="independent")
+    found = dp.tools.audit_scores(np.sort(members), np.sort(others), design="independent")
     assert found.lower.value > 1.8
 
 
 def test_scores_that_say_the_opposite_are_found_too():
     members, others = gaussian(2, 1_000)
-    assert dp.audit_scores(-members, -others, design="independent").lower.value > 2
+    assert dp.tools.audit_scores(-members, -others, design="independent").lower.value > 2
 
 
 def test_nan_is_an_output_of_its_own():
     members, others = np.random.default_rng(0).normal(size=(2, 500))
     members[np.random.default_rng(1).random(500) < 0.25] = np.nan
-    found = dp.audit_scores(members, others, claim="epsilon=1", seed=0, design="independent")
+    found = dp.tools.audit_scores(members, others, claim="epsilon=1", seed=0, design="independent")
     assert found.verdict is dp.Verdict.VIOLATED
     assert "nan" in found.lower.event.describe(0)
-    assert dp.audit_scores(members, others[::-1], design="independent").scores.mu == pytest.approx(0, abs=0.2)
+    assert dp.tools.audit_scores(members, others[::-1], design="independent").scores.mu == pytest.approx(0, abs=0.2)
 
 
 @pytest.mark.parametrize("design", ["independent", "one-run"])
 def test_constant_scores_show_nothing(design):
-    found = dp.audit_scores(np.ones(200), np.ones(210), claim="epsilon=1, delta=1e-5", design=design)
+    found = dp.tools.audit_scores(np.ones(200), np.ones(210), claim="epsilon=1, delta=1e-5", design=design)
     assert found.lower.value == 0
     assert found.scores.mu is None
     assert faults(found) == []
@@ -130,7 +133,7 @@ def canaries(mu, m, seed=0):
 
 def test_canaries_of_one_model_show_less_than_as_many_training_runs():
     members, others = canaries(2, 2_000)
-    one = dp.audit_scores(members, others, claim="epsilon=1, delta=1e-5", design="one-run")
+    one = dp.tools.audit_scores(members, others, claim="epsilon=1, delta=1e-5", design="one-run")
     assert one.verdict is dp.Verdict.VIOLATED
     assert {attempt.bound.method for attempt in one.attempts} == {"sharp one-run"}
     assert 2 < one.lower.value < 9.997
@@ -144,7 +147,7 @@ def test_ties_are_guessed_as_badly_as_can_be():
     rng = np.random.default_rng(0)
     for _ in range(20):
         members, others = (rng.choice([0.0, 1.0, 2.0, np.nan], size) for size in (60, 50))
-        found = dp.audit_scores(members, others, design="one-run", seed=0)
+        found = dp.tools.audit_scores(members, others, design="one-run", seed=0)
         scores, own = np.concatenate([members, others]), np.arange(110) < 60
         for attempt in found.attempts:
             counts = attempt.bound.counts
@@ -162,19 +165,19 @@ def test_ties_are_guessed_as_badly_as_can_be():
 def test_equal_scores_show_nothing_at_any_seed(seed):
     # an order by the seed broke the ties: at seed 21 it guessed so many places of members that ε > 0 was shown
     same = np.zeros(100)
-    assert dp.audit_scores(same, same, delta=0, design="one-run", seed=seed).lower.value == 0
+    assert dp.tools.audit_scores(same, same, delta=0, design="one-run", seed=seed).lower.value == 0
 
 
 def test_nan_is_guessed_last():
     members, others = np.r_[np.full(100, np.nan), np.ones(100)], np.r_[np.full(100, np.nan), np.zeros(100)]
-    found = dp.audit_scores(members, others, design="one-run")
+    found = dp.tools.audit_scores(members, others, design="one-run")
     counts = found.attempts[0].bound.counts
     assert (right_guesses(counts, 200), right_guesses(counts, 400)) == (200, 200)  # ties are guessed wrongly
 
 
 def test_the_design_is_stated():
     members, others = canaries(1, 400)
-    independent, one = (dp.audit_scores(members, others, design=design) for design in ("independent", "one-run"))
+    independent, one = (dp.tools.audit_scores(members, others, design=design) for design in ("independent", "one-run"))
     assert any("its own training run" in text for text in independent.assumptions)
     assert any("one model" in text and "coin" in text for text in one.assumptions)
     assert independent.scores.design == "independent" and one.scores.design == "one-run"
@@ -186,11 +189,11 @@ def test_the_design_is_stated():
 
 
 def test_page_and_console_say_what_is_exact_and_what_an_estimate():
-    found = dp.audit_scores(*gaussian(1, 500), claim="epsilon=1, delta=1e-5", design="independent")
+    found = dp.tools.audit_scores(*gaussian(1, 500), claim="epsilon=1, delta=1e-5", design="independent")
     page, console = html_page(found), console_summary(found)
     assert "It is no bound and decided nothing" in page and "an estimate that decides nothing" in console
     assert "all of the true curve lies within the grey region" in page
-    one = html_page(dp.audit_scores(*canaries(1, 500), design="one-run"))
+    one = html_page(dp.tools.audit_scores(*canaries(1, 500), design="one-run"))
     assert "have no exact limits" in one and "grey region" not in one
     assert "Steinke" in one and "Steinke" not in page
     assert "highest of all 500 canaries" in one
@@ -204,20 +207,20 @@ def test_outputs_of_any_kind_are_compared():
     kinds = [1.5, "a", None, [1, 2], {"k": 3.0}, float("nan")]
     side0 = [kinds[i] for i in rng.integers(0, 6, 600)]
     side1 = [kinds[i] for i in rng.integers(0, 5, 500)]  # never NaN
-    found = dp.audit_outputs(side0, side1, claim="epsilon=1")
+    found = dp.tools.audit_outputs(side0, side1, claim="epsilon=1")
     assert (found.verdict, found.target.asks, found.lower.method) == (
         dp.Verdict.VIOLATED,
         "outputs",
         "odds given sides",
     )
-    same = dp.audit_outputs(side0[:300], side0[300:], claim="epsilon=1")
+    same = dp.tools.audit_outputs(side0[:300], side0[300:], claim="epsilon=1")
     assert same.verdict is dp.Verdict.NOT_VIOLATED
     assert same.scores is None and faults(same) == faults(found) == []
 
 
 def test_vectors_are_compared():
     rng = np.random.default_rng(6)
-    found = dp.audit_outputs(rng.normal(0.5, 1, (2_000, 8)), rng.normal(0, 1, (2_000, 8)), delta=1e-3)
+    found = dp.tools.audit_outputs(rng.normal(0.5, 1, (2_000, 8)), rng.normal(0, 1, (2_000, 8)), delta=1e-3)
     assert (found.lower.value > 1, found.lower.delta) == (True, 1e-3)
     assert faults(found) == []
 
@@ -240,7 +243,7 @@ def test_vectors_are_compared():
     ],
 )
 def test_evidence_is_read_back_and_holds(claim, design):
-    found = dp.audit_scores(*canaries(1, 500), claim=claim, design=design)
+    found = dp.tools.audit_scores(*canaries(1, 500), claim=claim, design=design)
     again = dp.Evidence.from_json(found.to_json())
     assert (again.id, again.scores) == (found.id, found.scores)
     assert faults(again) == []
@@ -251,7 +254,7 @@ def replaced(evidence, **scores):
 
 
 def test_a_check_finds_what_does_not_follow():
-    found = dp.audit_scores(*canaries(1, 400), design="independent")
+    found = dp.tools.audit_scores(*canaries(1, 400), design="independent")
     rate = found.scores.rates[0]
     better = msgspec.structs.replace(rate, limits=(rate.limits[0] + 0.01, rate.limits[1]))
     assert faults(replaced(found, rates=(better, *found.scores.rates[1:])))
@@ -264,7 +267,7 @@ def test_a_check_finds_what_does_not_follow():
 
 
 def test_a_check_finds_guesses_that_were_picked():
-    found = dp.audit_scores(*canaries(2, 1_000), design="one-run")
+    found = dp.tools.audit_scores(*canaries(2, 1_000), design="one-run")
     best = max(found.attempts, key=lambda attempt: attempt.bound.value)
     picked = msgspec.structs.replace(found, attempts=(best,))
     assert any("guesses are not those" in sentence for sentence in faults(picked))
@@ -309,13 +312,13 @@ FINE = list(range(30))
 )
 def test_what_cannot_be_used_is_refused_with_a_sentence(arguments, said):
     with pytest.raises(dp.UsageError, match=said):
-        dp.audit_scores(*arguments, **({} if len(arguments) > 5 else {"design": "independent"}))
+        dp.tools.audit_scores(*arguments, **({} if len(arguments) > 5 else {"design": "independent"}))
 
 
 @pytest.mark.parametrize(("outputs", "said"), [("abc", "one entry a run"), ([1], "only 1"), (5, "one entry a run")])
 def test_outputs_that_cannot_be_used_are_refused(outputs, said):
     with pytest.raises(dp.UsageError, match=said):
-        dp.audit_outputs(outputs, FINE)
+        dp.tools.audit_outputs(outputs, FINE)
 
 
 # --- what can never be violated ---------------------------------------------------------------------------
@@ -346,7 +349,7 @@ SAYS_DELTA, SAYS_FEW = (
 def test_canaries_that_no_guess_could_make_a_violation_say_so(count, claim, alarm, says):
     """Every guess is right, which no other outcome beats: either that is VIOLATED, or nothing is."""
     scores = FAR[:count], np.arange(1.0 * count)
-    evidence = dp.audit_scores(*scores, claim=claim, design="one-run", false_alarm=alarm, seed=0)
+    evidence = dp.tools.audit_scores(*scores, claim=claim, design="one-run", false_alarm=alarm, seed=0)
     assert (evidence.verdict is dp.Verdict.VIOLATED) == (says is None)
     assert np.isinf(evidence.detectable) == (says is not None)
     assert says is None or (says in evidence.reason and "record twice as much" not in evidence.reason)
@@ -356,7 +359,7 @@ def test_canaries_that_no_guess_could_make_a_violation_say_so(count, claim, alar
 
 @pytest.mark.parametrize(("count", "claim"), [(20, "epsilon=2.5"), (20, "epsilon=4"), (200, "epsilon=7")])
 def test_outputs_too_few_for_any_violation_say_so(count, claim):
-    evidence = dp.audit_outputs(["in"] * count, ["out"] * count, claim=claim, seed=0)
+    evidence = dp.tools.audit_outputs(["in"] * count, ["out"] * count, claim=claim, seed=0)
     assert (evidence.verdict, evidence.detectable) == (dp.Verdict.INCONCLUSIVE, np.inf)
     assert "with a false alarm of 1 in 1000: record more." in evidence.reason
     assert not faults(evidence)

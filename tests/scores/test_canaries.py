@@ -42,11 +42,13 @@ def test_the_order_is_the_least_favourable_one():
 def test_the_bound_is_lower_and_the_evidence_says_how_many_there_were(kept):
     coins, scores = drawn(1, 2_000)
     chosen = np.abs(scores - 1.5) > 2 if kept == "the extreme ones" else np.random.default_rng(2).random(2_000) < 0.3
-    some = dp.audit_scores(
+    some = dp.tools.audit_scores(
         scores[coins & chosen], scores[~coins & chosen], "epsilon=1, delta=1e-6", design="one-run", canaries=2_000
     )
-    whole = dp.audit_scores(scores[coins], scores[~coins], "epsilon=1, delta=1e-6", design="one-run")
-    alone = dp.audit_scores(scores[coins & chosen], scores[~coins & chosen], "epsilon=1, delta=1e-6", design="one-run")
+    whole = dp.tools.audit_scores(scores[coins], scores[~coins], "epsilon=1, delta=1e-6", design="one-run")
+    alone = dp.tools.audit_scores(
+        scores[coins & chosen], scores[~coins & chosen], "epsilon=1, delta=1e-6", design="one-run"
+    )
     assert some.lower.value <= min(whole.lower.value, alone.lower.value)
     assert kept == "at random" or some.lower.value > 1
     assert (some.scores.canaries, sum(some.lower.counts.runs), some.measuring) == (2_000, 2_000, 2_000)
@@ -65,14 +67,14 @@ def test_chosen_scores_of_a_private_model_are_hardly_ever_above_the_truth():
         told = np.where(rng.random(600) < np.e / (1 + np.e), coins, ~coins)
         scores = told + rng.random(600)
         chosen = scores > np.quantile(scores, 0.8)
-        found = dp.audit_scores(scores[coins & chosen], scores[~coins & chosen], design="one-run", canaries=600)
+        found = dp.tools.audit_scores(scores[coins & chosen], scores[~coins & chosen], design="one-run", canaries=600)
         above += found.lower.value > 1
     assert above <= 6  # P(Bin(60, .05) > 6) < .03, and it is far rarer: they are guessed out as well
 
 
 def test_another_number_of_canaries_is_noticed():
     coins, scores = drawn(2, 400)
-    found = dp.audit_scores(scores[coins][:100], scores[~coins][:100], design="one-run", canaries=400)
+    found = dp.tools.audit_scores(scores[coins][:100], scores[~coins][:100], design="one-run", canaries=400)
     for canaries in (None, 100, 200, 399, 4_000):
         forged = msgspec.structs.replace(found, scores=msgspec.structs.replace(found.scores, canaries=canaries))
         assert not passes(check(forged)), canaries
@@ -90,13 +92,13 @@ def test_another_number_of_canaries_is_noticed():
 )
 def test_what_cannot_be_is_refused(options, says):
     with pytest.raises(dp.UsageError, match=says):
-        dp.audit_scores(np.arange(30.0), np.arange(30.0), **options)
+        dp.tools.audit_scores(np.arange(30.0), np.arange(30.0), **options)
 
 
 def test_no_coin_decided_where_even_the_others_do_not_even_it_out():
     with pytest.raises(dp.UsageError, match="no fair coin"):
-        dp.audit_scores(np.arange(300.0), np.arange(30.0), design="one-run", canaries=350)
-    found = dp.audit_scores(np.arange(300.0), np.arange(30.0), design="one-run", canaries=650)
+        dp.tools.audit_scores(np.arange(300.0), np.arange(30.0), design="one-run", canaries=350)
+    found = dp.tools.audit_scores(np.arange(300.0), np.arange(30.0), design="one-run", canaries=650)
     assert found.verdict is dp.Verdict.NO_CLAIM
 
 
@@ -116,7 +118,7 @@ def test_the_command_asks_for_the_design_and_repeats_what_was_said(tmp_path, mon
 def test_guesses_are_called_what_is_guessed():
     rng = np.random.default_rng(3)
     given = rng.normal(0, 1, 300), rng.normal(0, 1, 300)
-    evidence = dp.audit_scores(*given, claim="epsilon=1, delta=1e-5", design="one-run")
+    evidence = dp.tools.audit_scores(*given, claim="epsilon=1, delta=1e-5", design="one-run")
     assert not [finding for finding in check(evidence) if finding.fails]
     first = msgspec.structs.replace(evidence.attempts[0], name="all of them right")
     changed = msgspec.structs.replace(evidence, attempts=(first, *evidence.attempts[1:]))

@@ -39,7 +39,9 @@ def test_all_kinds_of_files_give_the_same_evidence(folder, name):
     assert found.exit_code == 1, found.output
     assert found.output.startswith("VIOLATED")
     evidence = dp.Evidence.load("found.json")
-    direct = dp.audit_scores(np.load("in.npy"), np.load("out.npy"), claim="epsilon=1, delta=1e-5", design="independent")
+    direct = dp.tools.audit_scores(
+        np.load("in.npy"), np.load("out.npy"), claim="epsilon=1, delta=1e-5", design="independent"
+    )
     assert evidence.lower == direct.lower and evidence.pairs == direct.pairs
     assert name in evidence.target.name
     if page:

@@ -183,9 +183,9 @@ def test_the_audit_is_invalid_and_asks_what_they_are(kind):
     rng, side0, side1 = laplace(3, 300)
     made = [rng.permutation(np.tile(side, 3)) for side in (side0, side1)]
     if kind == "outputs":
-        evidence = dp.audit_outputs(*made, claim="epsilon=1", seed=0)
+        evidence = dp.tools.audit_outputs(*made, claim="epsilon=1", seed=0)
     else:
-        evidence = dp.audit_scores(*made, claim="epsilon=1, delta=1e-6", design=kind, seed=0)
+        evidence = dp.tools.audit_scores(*made, claim="epsilon=1, delta=1e-6", design=kind, seed=0)
     assert evidence.verdict is dp.Verdict.INVALID and evidence.verdict.exit_code == 4
     assert "the same outputs in another order" in evidence.reason and evidence.lower.value == 0
     assert not [finding for finding in check(evidence) if finding.fails]
@@ -193,4 +193,4 @@ def test_the_audit_is_invalid_and_asks_what_they_are(kind):
 
 def test_without_the_copies_the_same_runs_are_in_order():
     _, side0, side1 = laplace(3, 300)
-    assert dp.audit_outputs(side0, side1, claim="epsilon=1", seed=0).verdict is not dp.Verdict.INVALID
+    assert dp.tools.audit_outputs(side0, side1, claim="epsilon=1", seed=0).verdict is not dp.Verdict.INVALID

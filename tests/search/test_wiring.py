@@ -62,7 +62,7 @@ def test_climbing_goes_on_from_what_shows_most():
             + 5_000 * (6 - len(held))
         )
 
-    pair, tried = _climbed(look, None, (0, 5_000), dp.Relation("add-remove"), 400)
+    pair, tried = _climbed(look, None, (0, 5_000), dp.tools.Relation("add-remove"), 400)
     assert tried <= 400
     assert look(pair) > -200
 
@@ -101,7 +101,7 @@ def test_climbing_leaves_nothing_in_the_working_directory(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(configuration, "__hypothesis_home_directory", None)
     monkeypatch.setattr(configuration, "__hypothesis_home_directory_default", tmp_path / ".hypothesis")
-    _climbed(lambda pair: float(len(pair[0])), None, ["a", "b"], dp.Relation("add-remove"), 20)
-    _climbed(lambda pair: float(len(pair[0])), None, (0, 9), dp.Relation("add-remove"), 20)
+    _climbed(lambda pair: float(len(pair[0])), None, ["a", "b"], dp.tools.Relation("add-remove"), 20)
+    _climbed(lambda pair: float(len(pair[0])), None, (0, 9), dp.tools.Relation("add-remove"), 20)
     assert list(tmp_path.iterdir()) == []
     assert getattr(configuration, "__hypothesis_home_directory") is None

@@ -40,42 +40,44 @@ def spread(data):
 )
 def test_the_right_sensitivity_stands_and_a_little_less_falls(query, relation, right):
     search = {"data": NUMBERS, "relation": relation, "domain": (0.0, 200.0)}
-    found = dp.sensitivity(query, claimed=right, **search)
+    found = dp.tools.sensitivity(query, claimed=right, **search)
     assert not found.exceeded
     assert found.largest == pytest.approx(right, rel=1e-12)
-    low = dp.sensitivity(query, claimed=0.999 * right, **search)
+    low = dp.tools.sensitivity(query, claimed=0.999 * right, **search)
     assert low.exceeded
     assert low.smallest is not None
-    dp.Relation(relation).check(*low.smallest)
+    dp.tools.Relation(relation).check(*low.smallest)
 
 
 def test_without_a_claim_the_largest_movement_is_told():
-    found = dp.sensitivity(clipped_sum, data=NUMBERS, domain=(0.0, 200.0))
+    found = dp.tools.sensitivity(clipped_sum, data=NUMBERS, domain=(0.0, 200.0))
     assert (found.largest, found.exceeded, found.claimed, found.smallest) == (100.0, False, None, None)
     assert "no sensitivity is declared" in str(found)
 
 
 def test_bounds_from_the_data_and_forgotten_clipping_are_found():
     within = {"data": NUMBERS, "domain": (0.0, 200.0)}
-    assert dp.sensitivity(spread, claimed=100, relation="replace", **within).exceeded
-    assert dp.sensitivity(plain_sum, claimed=100, **within).largest == 200.0
-    assert dp.sensitivity(plain_sum, claimed=100, data=NUMBERS).exceeded
+    assert dp.tools.sensitivity(spread, claimed=100, relation="replace", **within).exceeded
+    assert dp.tools.sensitivity(plain_sum, claimed=100, **within).largest == 200.0
+    assert dp.tools.sensitivity(plain_sum, claimed=100, data=NUMBERS).exceeded
 
 
 def test_a_counterexample_is_shrunk_to_a_small_one():
-    found = dp.sensitivity(plain_sum, data=NUMBERS * 5, claimed=100, domain=(0.0, 200.0))
+    found = dp.tools.sensitivity(plain_sum, data=NUMBERS * 5, claimed=100, domain=(0.0, 200.0))
     assert [len(side) for side in found.smallest] in ([0, 1], [1, 0])
     assert found.smallest_distance > 100
 
 
 def test_shrinking_keeps_what_makes_it_a_counterexample():
-    found = dp.sensitivity(lambda data: len(data) ** 2, data=NUMBERS * 2, claimed=8)
+    found = dp.tools.sensitivity(lambda data: len(data) ** 2, data=NUMBERS * 2, claimed=8)
     assert sorted(map(len, found.smallest)) == [4, 5]
     assert found.smallest_distance == 9.0
 
 
 def test_nan_infinities_and_exceptions_are_findings_of_their_own():
-    mean = dp.sensitivity(lambda data: float(np.sum(data)) / len(data), data=NUMBERS, claimed=100, domain=(0.0, 100.0))
+    mean = dp.tools.sensitivity(
+        lambda data: float(np.sum(data)) / len(data), data=NUMBERS, claimed=100, domain=(0.0, 100.0)
+    )
     assert mean.largest == math.inf
     assert mean.exceeded
     assert "raises ZeroDivisionError on the first dataset" in [each.what for each in mean.troubles]
@@ -85,7 +87,7 @@ def test_nan_infinities_and_exceptions_are_findings_of_their_own():
     def chokes(data):
         return math.nan if any(x > 150 for x in data) else 0.0
 
-    nan = dp.sensitivity(chokes, data=NUMBERS, claimed=1, domain=(0.0, 200.0))
+    nan = dp.tools.sensitivity(chokes, data=NUMBERS, claimed=1, domain=(0.0, 200.0))
     assert nan.exceeded
     assert {each.what for each in nan.troubles} <= {
         "returns NaN on the first dataset",
@@ -96,15 +98,17 @@ def test_nan_infinities_and_exceptions_are_findings_of_their_own():
 
 def test_a_frame_and_its_columns():
     frame = pd.DataFrame({"mass": NUMBERS, "kind": ["a", "b", "a", "c", "b", "a"]})
-    counts = dp.sensitivity(lambda data: data["kind"].value_counts(), data=frame, claimed=1)
+    counts = dp.tools.sensitivity(lambda data: data["kind"].value_counts(), data=frame, claimed=1)
     assert (counts.largest, counts.exceeded) == (1.0, False)
-    assert dp.sensitivity(lambda data: data["kind"].value_counts(), data=frame, claimed=1, relation="replace").exceeded
+    assert dp.tools.sensitivity(
+        lambda data: data["kind"].value_counts(), data=frame, claimed=1, relation="replace"
+    ).exceeded
 
 
 def test_a_group_may_move_as_often_as_it_has_members():
     pair = [([1, 1, 1], [1])]
-    assert not dp.sensitivity(len, pairs=pair, relation="add-remove(group=2)", claimed=1).exceeded
-    assert dp.sensitivity(len, pairs=pair, relation="add-remove(group=2)", claimed=0.9).exceeded
+    assert not dp.tools.sensitivity(len, pairs=pair, relation="add-remove(group=2)", claimed=1).exceeded
+    assert dp.tools.sensitivity(len, pairs=pair, relation="add-remove(group=2)", claimed=0.9).exceeded
 
 
 def test_norms_and_parameters():
@@ -113,16 +117,16 @@ def test_norms_and_parameters():
 
     pair = [([3, 4], [0, 0])]
     for norm, distance in ((1, 7.0), (2, 5.0), ("inf", 4.0)):
-        found = dp.sensitivity(scaled, pairs=pair, relation="declared", norm=norm, claimed=distance)
+        found = dp.tools.sensitivity(scaled, pairs=pair, relation="declared", norm=norm, claimed=distance)
         assert (found.largest, found.exceeded) == (distance, False)
-    twice = dp.sensitivity(scaled, pairs=pair, relation="declared", norm=2, claimed=5, parameters={"times": 2})
+    twice = dp.tools.sensitivity(scaled, pairs=pair, relation="declared", norm=2, claimed=5, parameters={"times": 2})
     assert (twice.largest, twice.exceeded) == (10.0, True)
 
 
 def test_a_float_claim_is_the_decimal_that_is_written():
     third = [([0], [Fraction(1, 10)])]
-    assert not dp.sensitivity(lambda data: data[0], pairs=third, claimed=0.1).exceeded
-    assert dp.sensitivity(
+    assert not dp.tools.sensitivity(lambda data: data[0], pairs=third, claimed=0.1).exceeded
+    assert dp.tools.sensitivity(
         lambda data: data[0], pairs=[([0], [Fraction(1, 10) + Fraction(1, 10**30)])], claimed=0.1
     ).exceeded
 
@@ -132,9 +136,9 @@ def test_a_mechanism_exposes_its_query():
     def noisy(data, noise, *, epsilon=1.0, upper=100.0):
         return clipped_sum(data, upper) + noise.laplace(upper / 2 / epsilon)
 
-    found = dp.sensitivity(noisy, data=NUMBERS, parameters={"upper": 50.0}, domain=(0.0, 200.0))
+    found = dp.tools.sensitivity(noisy, data=NUMBERS, parameters={"upper": 50.0}, domain=(0.0, 200.0))
     assert (found.query, found.claimed, found.largest, found.exceeded) == ("clipped_sum", 25.0, 50.0, True)
-    assert not dp.sensitivity(noisy, data=NUMBERS, claimed=100, domain=(0.0, 200.0)).exceeded
+    assert not dp.tools.sensitivity(noisy, data=NUMBERS, claimed=100, domain=(0.0, 200.0)).exceeded
 
 
 def calls(query):
@@ -148,7 +152,7 @@ def calls(query):
 
 def test_the_side_that_all_pairs_share_is_asked_about_once():
     query = calls(len)
-    found = dp.sensitivity(query, data=NUMBERS, claimed=1)
+    found = dp.tools.sensitivity(query, data=NUMBERS, claimed=1)
     assert query.times < 1.5 * found.tried + 10
 
 
@@ -164,7 +168,7 @@ def test_the_side_that_all_pairs_share_is_asked_about_once():
 )
 def test_what_is_no_query_is_refused(query, message):
     with pytest.raises(dp.UsageError, match=message):
-        dp.sensitivity(query, data=[2, 1, 3], claimed=1)
+        dp.tools.sensitivity(query, data=[2, 1, 3], claimed=1)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +187,7 @@ def test_what_is_no_query_is_refused(query, message):
 )
 def test_bad_input_is_refused(options, message):
     with pytest.raises(dp.UsageError, match=message):
-        dp.sensitivity(clipped_sum, **options)
+        dp.tools.sensitivity(clipped_sum, **options)
 
 
 def test_the_farthest_pair_comes_first():
@@ -196,13 +200,13 @@ def test_the_farthest_pair_comes_first():
 
 
 def test_all_tiny_datasets_over_a_domain_are_asked():
-    found = dp.sensitivity(lambda data: 100 if data == [3, 3] else len(data), domain=[1, 2, 3], claimed=1)
+    found = dp.tools.sensitivity(lambda data: 100 if data == [3, 3] else len(data), domain=[1, 2, 3], claimed=1)
 
     assert found.exceeded and [3, 3] in found.pair and found.largest == 99
 
 
 def test_all_tiny_datasets_are_asked_beside_data():
-    found = dp.sensitivity(
+    found = dp.tools.sensitivity(
         lambda data: 100 if data == [3, 3] else len(data), data=[1, 2] * 9, domain=[1, 2, 3], claimed=1
     )
 

@@ -152,7 +152,7 @@ def test_runs_that_share_their_noise_are_invalid(shape, seed, sequential):
 def test_recorded_outputs_that_share_their_noise_are_invalid(seed):
     rng = np.random.default_rng(seed)
     flips = [np.repeat(rng.random(100) < 1 / (1 + np.e), 8) for _ in range(2)]
-    evidence = dp.audit_outputs((1 ^ flips[0]).tolist(), (0 ^ flips[1]).tolist(), claim="epsilon=1", seed=seed)
+    evidence = dp.tools.audit_outputs((1 ^ flips[0]).tolist(), (0 ^ flips[1]).tolist(), claim="epsilon=1", seed=seed)
     assert evidence.verdict is dp.Verdict.INVALID and "hang together" in evidence.reason
     assert evidence.lower.value == 0 and not evidence.attempts
 
@@ -160,7 +160,7 @@ def test_recorded_outputs_that_share_their_noise_are_invalid(seed):
 def test_recorded_outputs_that_were_sorted_say_that_their_order_is_lost():
     rng = np.random.default_rng(0)
     scores = np.sort(rng.normal(size=400)), np.sort(rng.normal(size=400))
-    evidence = dp.audit_scores(*scores, claim="epsilon=1, delta=1e-5", seed=0, design="independent")
+    evidence = dp.tools.audit_scores(*scores, claim="epsilon=1, delta=1e-5", seed=0, design="independent")
     assert evidence.verdict is not dp.Verdict.INVALID
     assert any("sorted" in assumption for assumption in evidence.assumptions)
     assert passes(list(check(evidence)))
@@ -191,8 +191,8 @@ def test_a_release_that_remembers_its_draw_is_named(sequential):
 
 
 def test_recorded_outputs_that_never_vary_are_named():
-    assert dp.audit_outputs([1] * 50, [2] * 50, claim="epsilon=1", seed=0).constant == (0,)
-    assert dp.audit_outputs([1] * 50, [1] * 49 + [2], claim="epsilon=1", seed=0).constant == ()
+    assert dp.tools.audit_outputs([1] * 50, [2] * 50, claim="epsilon=1", seed=0).constant == (0,)
+    assert dp.tools.audit_outputs([1] * 50, [1] * 49 + [2], claim="epsilon=1", seed=0).constant == ()
 
 
 class Shares:
@@ -234,7 +234,7 @@ def test_sides_that_share_their_noise_are_invalid(seed, sequential):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_recorded_sides_that_share_their_noise_are_invalid(seed):
     noise = np.random.default_rng(seed).normal(size=400)
-    evidence = dp.audit_scores(noise, 1 + noise, claim="mu=1", seed=seed, design="independent")
+    evidence = dp.tools.audit_scores(noise, 1 + noise, claim="mu=1", seed=seed, design="independent")
     assert evidence.verdict is dp.Verdict.INVALID and "they share noise" in evidence.reason
 
 

@@ -176,4 +176,4 @@ def test_a_length_is_of_a_range_of_numbers_alone(given):
 
 def test_a_length_is_not_passed_over_where_nothing_is_proved():
     with pytest.raises(dp.UsageError, match="tries a proof"):
-        dp.privacy_curve(ups_and_downs, **NUMBERS)
+        dp.tools.privacy_curve(ups_and_downs, **NUMBERS)

@@ -41,7 +41,7 @@ def found() -> Iterator[Seat]:
             yield Accounted(
                 shown(name, {"laplace": scale, "steps": steps}),
                 lambda make=make, event=event: asked(make, event, 1e-5),
-                lambda scale=scale, steps=steps: dp.Laplace(str(scale)).times(steps),
+                lambda scale=scale, steps=steps: dp.accounting.Laplace(str(scale)).times(steps),
                 1e-5,
             )
     yield from (
