@@ -504,7 +504,7 @@ def index_page(result: GateResult) -> str:
         section("rules", Facts(meanings, "glossary")),
     ]
     script, footer = source("index.js"), plainly("gate.footer")
-    page = Page(f"{title} – gate", "Differential privacy gate", title, sections, "", "gate", script, footer)
+    page = Page(title, "Differential privacy gate", title, sections, "", "gate", script, footer, "dpaudit gate")
     return drawn_page(page)
 
 

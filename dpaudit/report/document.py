@@ -321,6 +321,7 @@ class Page:
     kind: str = ""  # by which the style sheet knows it
     script: str = ""  # one that the policy allows
     footer: str = "Drawn by dpaudit from the evidence alone. Nothing on this page is loaded from elsewhere."
+    by: str = "dpaudit"  # what drew it, in the title of the window
 
 
 def section(name: str, *blocks: Block | None, title: str = "", kind: str = "", headless: bool = False) -> Section:

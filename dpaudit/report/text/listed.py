@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 
 from dpaudit.accounting import events, meaning
@@ -418,8 +418,10 @@ def accounted(evidence: Evidence) -> Iterator[Row]:
     """Yield all rows of an accounting, in the order in which they are read; none of other evidence."""
     accounting = accounting_of(evidence)
     if accounting is not None:
-        for rows in _ROWS_OF_LISTS:
+        for rows in (_certified, _statements, _listed, _neighbours, _others):
             yield from rows(evidence, accounting)
+        yield from _assumed(evidence, 2)
+        yield from _not_shown("accounting")
 
 
 def _listed(evidence: Evidence, accounting: Accounting) -> Iterator[Row]:
@@ -482,27 +484,16 @@ def _others(evidence: Evidence, accounting: Accounting) -> Iterator[Row]:
         yield Row("other", label, "Another accountant says", text, importance=Importance.SUMMARY)
 
 
-def _trust_in_lists(evidence: Evidence, accounting: Accounting) -> Iterator[Row]:
-    for number, text in enumerate(evidence.assumptions):
-        label = "assumed" if not number else ""
-        importance = Importance.SUMMARY if number < 2 else Importance.FULL
-        yield Row("trust", label, "Taken on trust", text, importance=importance, section="scope")
+def _assumed(evidence: Evidence, shown: int) -> Iterator[Row]:
+    """Yield what was taken on trust; a summary shows so many of it."""
+    for place, text in enumerate(evidence.assumptions):
+        importance = Importance.SUMMARY if place < shown else Importance.FULL
+        yield Row("trust", "" if place else "assumed", "Taken on trust", text, importance=importance, section="scope")
 
 
-def _limits_of_lists(evidence: Evidence, accounting: Accounting) -> Iterator[Row]:
-    for name, text in words()["limits"]["accounting"].items():
+def _not_shown(kind: str) -> Iterator[Row]:
+    for name, text in words()["limits"][kind].items():
         yield Row("limit", "", name, text, importance=Importance.OWN, section="limits")
-
-
-_ROWS_OF_LISTS: tuple[Callable[[Evidence, Accounting], Iterator[Row]], ...] = (
-    _certified,
-    _statements,
-    _listed,
-    _neighbours,
-    _others,
-    _trust_in_lists,
-    _limits_of_lists,
-)
 
 
 # --- What was seen of a training loop, and what does it lose? Rows. ---
@@ -512,8 +503,10 @@ def trained(evidence: Evidence) -> Iterator[Row]:
     """Yield all rows of a watched loop, in the order in which they are read; none of other evidence."""
     training = evidence.training
     if training is not None:
-        for rows in _ROWS:
+        for rows in (_bounds, _facts, _noise, _scope):
             yield from rows(evidence, training)
+        yield from _assumed(evidence, 1)
+        yield from _not_shown("training")
 
 
 def _bounds(evidence: Evidence, training: Training) -> Iterator[Row]:
@@ -567,27 +560,12 @@ def _scope(evidence: Evidence, training: Training) -> Iterator[Row]:
     updates = updates_of(training)
     yield Row("target", "", "Loop", f"{evidence.target.name} ({training.how})", importance=own, section=section)
     yield Row("runs", "", "Updates", count_text(updates), importance=own, order=updates)
-    words = neighbours_words(evidence.relation)
-    yield Row("relation", "neighbours", "Neighbours", words, importance=Importance.SUMMARY, section=section)
+    near = neighbours_words(evidence.relation)
+    yield Row("relation", "neighbours", "Neighbours", near, importance=Importance.SUMMARY, section=section)
     yield Row("unit", "", "Unit of privacy", evidence.unit or "not stated", section=section)
     if training.partial:
         text = f"only a part of the loop was seen: {one_line(training.partial)}"
         yield Row("partial", "partial", "Partial", text, importance=Importance.EVERYWHERE, section="beside")
 
 
-def _trust(evidence: Evidence, training: Training) -> Iterator[Row]:
-    for number, text in enumerate(evidence.assumptions):
-        label = "assumed" if not number else ""
-        importance = Importance.SUMMARY if not number else Importance.FULL
-        yield Row("trust", label, "Taken on trust", text, importance=importance, section="scope")
-
-
-def _limits(evidence: Evidence, training: Training) -> Iterator[Row]:
-    for name, text in words()["limits"]["training"].items():
-        yield Row("limit", "", name, text, importance=Importance.OWN, section="limits")
-
-
 _ORDER = {"wrong": 0, "not seen": 1, "note": 2, "right": 3}
-
-
-_ROWS: tuple[Callable[[Evidence, Training], Iterator[Row]], ...] = (_bounds, _facts, _noise, _scope, _trust, _limits)
