@@ -208,11 +208,11 @@ def _subjects(evidence: Evidence) -> list[dict[str, Any]]:
     """Return what is attested: the record by its id, its evidence file, and the function's source."""
     identity = evidence.id.removeprefix("dpa1:")
     file = hashlib.sha256(evidence.to_json().encode("utf-8")).hexdigest()
-    found = [_subject(evidence.id, identity), _subject(f"{evidence.id}.json", file)]
+    subjects = [_subject(evidence.id, identity), _subject(f"{evidence.id}.json", file)]
     source = evidence.target.digest
     if source is not None and _DIGEST.fullmatch(source):
-        found.append(_subject(f"source of {one_line(evidence.target.name)} {source[:12]}", source))
-    return found
+        subjects.append(_subject(f"source of {one_line(evidence.target.name)} {source[:12]}", source))
+    return subjects
 
 
 def _subject(name: str, digest: str) -> dict[str, Any]:
@@ -312,7 +312,7 @@ def _self_contained(html: str) -> str:
             values |= {name: value.strip().replace('"', "'") for name, value in _VARIABLE.findall(block)}
 
     def resolved(text: str) -> str:
-        return re.sub(r"var\((--[\w-]+)\)", lambda found: values.get(found[1], "currentColor"), text)
+        return re.sub(r"var\((--[\w-]+)\)", lambda match: values.get(match[1], "currentColor"), text)
 
     style = f"<style>{resolved(sheet)}</style>"
 

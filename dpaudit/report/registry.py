@@ -212,10 +212,10 @@ def _checked(key: str, value: Any, name: str) -> Answer:
 
 def _date(key: str, value: Any, name: str) -> str:
     try:
-        found = value if type(value) is datetime.date else datetime.date.fromisoformat(value)
+        date = value if type(value) is datetime.date else datetime.date.fromisoformat(value)
     except (TypeError, ValueError):
         raise UsageError(f"{name}: {key} is a date such as 2025-12-31, not {value!r:.60}") from None
-    return found.isoformat()
+    return date.isoformat()
 
 
 # --- Which questions of a public registry of deployments does evidence answer? ---------------------------
@@ -296,8 +296,8 @@ def _promise(evidence: Evidence, claim: Claim) -> str:
 def _found(evidence: Evidence) -> str:
     """Return the verdict with its caution."""
     shown = view(evidence)
-    head, found = shown.headline, " ".join(f"{row.name}: {row.text}" for row in shown.pressing)
-    return f"Evidence {evidence.id}: {head.word}. {head.sentence} {head.caution} {found}".strip()
+    head, pressing = shown.headline, " ".join(f"{row.name}: {row.text}" for row in shown.pressing)
+    return f"Evidence {evidence.id}: {head.word}. {head.sentence} {head.caution} {pressing}".strip()
 
 
 def _mechanisms(evidence: Evidence, given: Mapping[str, Answer]) -> str:

@@ -172,14 +172,16 @@ def pair(evidence: Evidence) -> Iterator[Row]:
     """Yield the pair that the verdict rests on, if there is one."""
     number, pairs = verdict.decisive(evidence).pair, evidence.pairs
     if number is not None and number < len(pairs):
-        found, trace = pairs[number], evidence.trace
+        record, trace = pairs[number], evidence.trace
         searched = trace is not None and trace.source in ("data", "domain")
-        own = found.change or (trace.change if trace is not None and searched else f"{found.shown0} and {found.shown1}")
-        known = searched or found.origin in ("mechanism", "made")
+        own = record.change or (
+            trace.change if trace is not None and searched else f"{record.shown0} and {record.shown1}"
+        )
+        known = searched or record.origin in ("mechanism", "made")
         place = f"{number + 1} of {len(pairs)}{': ' if known else ', '}" if len(pairs) > 1 else ""
         cell = shortened(f"{place}{own if known and own else 'as it was given'}", 300)
         # one that a trace found stands in the headline
-        told = found.origin == "made" and evidence.trace is None and evidence.verdict is Verdict.VIOLATED
+        told = record.origin == "made" and evidence.trace is None and evidence.verdict is Verdict.VIOLATED
         yield Row("pair", "pair", "Pair", cell, importance=Importance.SUMMARY if told else Importance.OWN)
 
 
@@ -344,10 +346,10 @@ def _most_telling(evidence: Evidence) -> tuple[Event | None, Counts | None]:
         return evidence.lower.event, evidence.lower.counts
     if evidence.verdict is Verdict.INVALID:
         return None, None
-    found, attempt = evidence.counterexample, counterexample_attempt(evidence)
+    counterexample, attempt = evidence.counterexample, counterexample_attempt(evidence)
     if attempt is not None:
         return attempt.bound.event, attempt.bound.counts
-    return (None if found is None else found.event), None
+    return (None if counterexample is None else counterexample.event), None
 
 
 def _event(
@@ -402,13 +404,13 @@ def second_look(evidence: Evidence) -> Iterator[Row]:
 
 def power(evidence: Evidence) -> Iterator[Row]:
     """Yield the smallest violation that would have been found, and the true loss if it is known in theory."""
-    smallest, found = detectable_text(evidence), evidence.detectable
-    if smallest is not None and found is not None and evidence.verdict is not Verdict.INVALID:
-        how = "" if math.isinf(found) else f", with probability 0.9 {yardstick(evidence)}"
-        cell, line = upper_text(found), smallest + how
+    smallest, detectable = detectable_text(evidence), evidence.detectable
+    if smallest is not None and detectable is not None and evidence.verdict is not Verdict.INVALID:
+        how = "" if math.isinf(detectable) else f", with probability 0.9 {yardstick(evidence)}"
+        cell, line = upper_text(detectable), smallest + how
         # who has to look for a line at fault does not ask how large a violation would have been found
         kept = Importance.FULL if lacks_line(evidence) else Importance.SUMMARY
-        yield Row("detectable", "detectable", "Would have been found", cell, line, line, "", kept, "power", found)
+        yield Row("detectable", "detectable", "Would have been found", cell, line, line, "", kept, "power", detectable)
     true = evidence.target.true_loss
     if true is not None:
         cell = "∞" if math.isinf(true) else estimate_text(true, 5)
@@ -417,9 +419,9 @@ def power(evidence: Evidence) -> Iterator[Row]:
 
 def accuracy(evidence: Evidence) -> Iterator[Row]:
     """Yield how far outputs are from the exact answer."""
-    found = evidence.accuracy
-    if found is not None:
-        line, text = accuracy_line(found), " ".join(accuracy_sentences(found))
+    errors = evidence.accuracy
+    if errors is not None:
+        line, text = accuracy_line(errors), " ".join(accuracy_sentences(errors))
         yield Row("accuracy", "accuracy", "Accuracy", line, line, text, importance=Importance.SUMMARY)
 
 

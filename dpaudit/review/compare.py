@@ -281,8 +281,9 @@ def changes(before: Evidence, now: Evidence, comparison: LossComparison) -> list
         *_bounds(before, now),
         *_question(before, now),
         *_power(before, now),
-        *_code(before, now),
     ]
+    if before.target.digest != now.target.digest:
+        changes_seen.append(Change("The code changed", "The digest of the target's code is another one."))
     return sorted(changes_seen, key=lambda change: change.better)
 
 
@@ -399,7 +400,7 @@ def _question(before: Evidence, now: Evidence) -> Iterator[Change]:
             for name in dict.fromkeys([*old.parameters, *new.parameters])
             if name not in old.parameters or name not in new.parameters or old.parameters[name] != new.parameters[name]
         ]
-        listed = [_parameters_text(one.parameters, names) for one in (old, new)]
+        listed = [", ".join(f"{name} = {one.parameters.get(name, '(none)')}" for name in names) for one in (old, new)]
         yield Change("The parameters changed", f"The parameters were {listed[0]} and are {listed[1]}.")
     if old.name != new.name:
         yield _turned("The target", shortened(old.name, _SHORT), shortened(new.name, _SHORT))
@@ -414,10 +415,6 @@ def _question(before: Evidence, now: Evidence) -> Iterator[Change]:
     fewer = [text for text in now.assumptions if text not in before.assumptions]
     if fewer:
         yield Change("More is taken on trust", f"Taken on trust now: {'; '.join(fewer)}.")
-
-
-def _parameters_text(parameters: dict[str, object], names: list[str]) -> str:
-    return ", ".join(f"{name} = {parameters.get(name, '(none)')}" for name in names)
 
 
 def _power(before: Evidence, now: Evidence) -> Iterator[Change]:
@@ -437,11 +434,6 @@ def _power(before: Evidence, now: Evidence) -> Iterator[Change]:
     if now.measuring < _FEWER * before.measuring:
         text = f"{count_text(before.measuring)} runs were measured, and {count_text(now.measuring)} now."
         yield Change("Fewer runs were measured", text)
-
-
-def _code(before: Evidence, now: Evidence) -> Iterator[Change]:
-    if before.target.digest != now.target.digest:
-        yield Change("The code changed", "The digest of the target's code is another one.")
 
 
 # --- What changed between two audits, and does an event lose more than before? As text, as a page and as JSON. ---

@@ -50,10 +50,10 @@ def compact(drawing: str, prefix: str) -> str:
     return _MARKS.sub(_said_once, text)
 
 
-def _path(found: re.Match[str]) -> str:
+def _path(match: re.Match[str]) -> str:
     """Write the steps of a path without spaces, and a line along an axis by the number that changes."""
     steps, at = [], ["", ""]
-    for command, numbers in _STEP.findall(found[0][4:-1]):
+    for command, numbers in _STEP.findall(match[0][4:-1]):
         end = numbers.split()[-2:]
         if command == "L" and end[0] == at[0]:
             steps.append(f"V{end[1]}")
@@ -90,18 +90,18 @@ def _renamed(text: str, prefix: str) -> str:
     referred = {name for tag in _TAG.findall(text) for name in _REFERENCE.findall(tag)}
     numbers, names = itertools.count(1), dict[str, str]()
 
-    def named(found: re.Match[str]) -> str:
-        if found[1] not in referred:
+    def named(match: re.Match[str]) -> str:
+        if match[1] not in referred:
             return ""
-        names.setdefault(found[1], f"{prefix}-{next(numbers)}")
-        return f' id="{names[found[1]]}"'
+        names.setdefault(match[1], f"{prefix}-{next(numbers)}")
+        return f' id="{names[match[1]]}"'
 
     text = _TAG.sub(lambda tag: _ID.sub(named, tag[0]), text)
-    return _TAG.sub(lambda tag: _REFERENCE.sub(lambda found: _replaced(found, names), tag[0]), text)
+    return _TAG.sub(lambda tag: _REFERENCE.sub(lambda match: _replaced(match, names), tag[0]), text)
 
 
-def _replaced(found: re.Match[str], names: dict[str, str]) -> str:
-    return found[0].removesuffix(found[1]) + names.get(found[1], found[1])
+def _replaced(match: re.Match[str], names: dict[str, str]) -> str:
+    return match[0].removesuffix(match[1]) + names.get(match[1], match[1])
 
 
 # Placeholder colours that are replaced in the SVG; the style sheet of the page defines their look.

@@ -72,12 +72,12 @@ def measured_points(evidence: Evidence) -> list[Point]:
     return points + [_point(name, bound, side, each) for name, bound, side in measured]
 
 
-def _computed_points(found: records.Counterexample | None) -> list[Point]:
+def _computed_points(counterexample: records.Counterexample | None) -> list[Point]:
     """Return the rates of the counterexample, rounded outward to doubles; empty if they are not decimals."""
-    if found is None:
+    if counterexample is None:
         return []
     try:
-        p, q = float(found.probability0[0]), float(found.probability1[1])
+        p, q = float(counterexample.probability0[0]), float(counterexample.probability1[1])
     except ValueError:
         return []
     if not 0 <= q <= p <= 1:

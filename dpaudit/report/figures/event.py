@@ -51,16 +51,22 @@ def _scalar_rules(event: Event | None) -> list[Rule]:
 
 def regions(event: Event | None) -> list[EventInterval]:
     """Return the intervals of a plain number that speak for a side; adjacent ones are joined."""
-    found: list[EventInterval] = []
+    intervals: list[EventInterval] = []
     for rule in _scalar_rules(event)[:1]:
         bounds: list[float | None] = [None, *rule.edges, None]
         for cell, label in enumerate(rule.labels):
             low, high = bounds[cell], bounds[cell + 1] if cell + 1 < len(bounds) else None
-            if label and found and found[-1].side == (label < 0) and found[-1].high == low and low is not None:
-                found[-1] = EventInterval(found[-1].low, high, found[-1].side)
+            if (
+                label
+                and intervals
+                and intervals[-1].side == (label < 0)
+                and intervals[-1].high == low
+                and low is not None
+            ):
+                intervals[-1] = EventInterval(intervals[-1].low, high, intervals[-1].side)
             elif label:
-                found.append(EventInterval(low, high, int(label < 0)))
-    return found
+                intervals.append(EventInterval(low, high, int(label < 0)))
+    return intervals
 
 
 def speaks_for(event: Event | None, cell: Cell) -> int | None:

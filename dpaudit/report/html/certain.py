@@ -95,25 +95,28 @@ from dpaudit.report.view import View
 def exact_section(shown: View) -> Iterator[Section]:
     """Yield the section on the certain lower bound, if there is one and details are recorded."""
     evidence, claim = shown.evidence, shown.evidence.claimed
-    found, bound = evidence.counterexample, exact_lower(evidence)
-    if bound is None or (found is None and evidence.proof is None):
+    counterexample, bound = evidence.counterexample, exact_lower(evidence)
+    if bound is None or (counterexample is None and evidence.proof is None):
         return
     refutes = claim is not None and bound.value > claim.value
     title = "Exact counterexample" if refutes else "Exact lower bound"
-    if found is None:
+    if counterexample is None:
         pair = "" if bound.pair is None else f", on pair {bound.pair}"
         yield section("exact", Text(said("exact.alone", bound=full_text(bound, claim), pair=pair)), title=title)
         return
     attempt = counterexample_attempt(evidence)
-    rows = [_exact_row(found, bound, claim)]
+    rows = [_exact_row(counterexample, bound, claim)]
     if attempt is not None and attempt.bound.counts is not None:
         rows.append(_sampled_row(attempt.bound, attempt.bound.counts, claim))
     heads = ("Kind", Cell("● On the first dataset, p₀", "side0"), Cell("■ On the second, p₁", "side1"), "Lower bound")
     yield section(
         "exact",
         Text(said("exact.lead", then=plainly("exact.refutes" if refutes else "exact.below"))),
-        Group("pair", [sided(side, [data]) for side, data in enumerate(differences(found.data0, found.data1))]),
-        Text(said("exact.event", event=found.event.describe(0))),
+        Group(
+            "pair",
+            [sided(side, [data]) for side, data in enumerate(differences(counterexample.data0, counterexample.data1))],
+        ),
+        Text(said("exact.event", event=counterexample.event.describe(0))),
         table("exact", rows, kind="kinds", heads=(*heads, "Confidence")),
         Text(_note(bound, sampled=len(rows) > 1), "note"),
         title=title,
@@ -132,8 +135,8 @@ def _note(bound: Bound, *, sampled: bool) -> str:
     return f"{text} {plainly('exact.runs') if sampled else 'No runs of this event were made.'}"
 
 
-def _exact_row(found: Counterexample, bound: Bound, claim: Claim | None) -> Cells:
-    sides = (enclosure_text(*found.probability0), enclosure_text(*found.probability1))
+def _exact_row(counterexample: Counterexample, bound: Bound, claim: Claim | None) -> Cells:
+    sides = (enclosure_text(*counterexample.probability0), enclosure_text(*counterexample.probability1))
     kind = head(("exact", BREAK, note("computed")), "exact")
     return kind, *sides, number(full_text(bound, claim)), number("certain")
 
@@ -488,11 +491,14 @@ def _price(evidence: Evidence) -> list[tuple[Numbers, Mark | None]]:
 def _yardsticks(evidence: Evidence) -> list[tuple[Numbers, Mark | None]]:
     letter = symbol(evidence)
     entries: list[tuple[Numbers, Mark | None]] = []
-    found = evidence.detectable
-    if found is not None and evidence.verdict is not Verdict.INVALID:
-        text = "none of any size" if math.isinf(found) else f"from {upper_text(found)}"
+    detectable = evidence.detectable
+    if detectable is not None and evidence.verdict is not Verdict.INVALID:
+        text = "none of any size" if math.isinf(detectable) else f"from {upper_text(detectable)}"
         entries.append(
-            (_detectable_row(found, letter, yardstick(evidence)), Mark("detectable", "detectable", found, text))
+            (
+                _detectable_row(detectable, letter, yardstick(evidence)),
+                Mark("detectable", "detectable", detectable, text),
+            )
         )
     true = evidence.target.true_loss
     if true is not None:

@@ -166,10 +166,10 @@ EACH = (
 )
 
 
-def rows(found: Sequence[Evidence]) -> list[tuple[str, ...]]:
+def rows(evidences: Sequence[Evidence]) -> list[tuple[str, ...]]:
     """Return the table, one row for each piece of evidence, in the order of `HEADS`."""
     listed: list[tuple[str, ...]] = []
-    for place, (evidence, name) in enumerate(zip(found, _names(found), strict=True), 1):
+    for place, (evidence, name) in enumerate(zip(evidences, _names(evidences), strict=True), 1):
         shown = view(evidence)
         trusted = evidence.verdict is not Verdict.INVALID
         lower = shown.cell("lower", "–") if trusted else "–"
@@ -178,14 +178,14 @@ def rows(found: Sequence[Evidence]) -> list[tuple[str, ...]]:
     return listed
 
 
-def _names(found: Sequence[Evidence]) -> list[str]:
+def _names(listed: Sequence[Evidence]) -> list[str]:
     """The targets, each with the parameters in which they differ."""
-    given = [each.target.parameters for each in found]
+    given = [each.target.parameters for each in listed]
     apart = [
         name for name in dict.fromkeys(itertools.chain(*given)) if len({str(each.get(name)) for each in given}) > 1
     ]
     said = [", ".join(f"{name}={each[name]}" for name in apart if name in each) for each in given]
-    return [f"{each.target.name} ({own})" if own else each.target.name for each, own in zip(found, said, strict=True)]
+    return [f"{each.target.name} ({own})" if own else each.target.name for each, own in zip(listed, said, strict=True)]
 
 
 def _above(shown: View) -> str:
@@ -194,43 +194,43 @@ def _above(shown: View) -> str:
     return "–" if row is None or math.isnan(shown.order("upper")) else row.line.partition(" (")[0]
 
 
-def cautions(found: Sequence[Evidence]) -> list[str]:
+def cautions(listed: Sequence[Evidence]) -> list[str]:
     """Say what keeps rows from being compared, and what every row is."""
     said = []
     for name, values in (
-        ("neighbours", [evidence.relation for evidence in found]),
-        ("claims", [evidence.claim or "none" for evidence in found]),
+        ("neighbours", [evidence.relation for evidence in listed]),
+        ("claims", [evidence.claim or "none" for evidence in listed]),
     ):
         different = list(dict.fromkeys(values))
         if len(different) > 1:
             said.append(f"Their {name} differ ({', '.join(different)}): compare rows of the same {name}.")
     said += [
-        f"{number}: {line.rstrip('.')}." for number, each in enumerate(found, 1) for line in view(each).pressing_lines
+        f"{number}: {line.rstrip('.')}." for number, each in enumerate(listed, 1) for line in view(each).pressing_lines
     ]
     return [*said, EACH]
 
 
-def side_by_side_text(found: Sequence[Evidence]) -> str:
+def side_by_side_text(listed: Sequence[Evidence]) -> str:
     """Return the table as text for a terminal, with what is to be said beside it."""
-    table = [HEADS, *rows(found)]
+    table = [HEADS, *rows(listed)]
     plain = [[one_line(cell) for cell in row] for row in table]
     widths = [max(len(row[place]) for row in plain) for place in range(len(HEADS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in plain]
-    said = [line for text in cautions(found) for line in textwrap.wrap(one_line(text), _WIDTH)]
+    said = [line for text in cautions(listed) for line in textwrap.wrap(one_line(text), _WIDTH)]
     return "\n".join([*lines, "", *said]) + "\n"
 
 
-def side_by_side_page(found: Sequence[Evidence]) -> str:
+def side_by_side_page(evidences: Sequence[Evidence]) -> str:
     """Return the page."""
-    letter = symbol(found[0])
-    named = enumerate(zip(_names(found), found, strict=True), 1)
+    letter = symbol(evidences[0])
+    named = enumerate(zip(_names(evidences), evidences, strict=True), 1)
     lanes = [
         _lane(f"{place}{NBSP}{name.rpartition(':')[2]}", each)
         for place, (name, each) in named
         if symbol(each) == letter
     ]
-    left, listed = len(found) - len(lanes), list[Cells]()
-    for evidence, (place, name, word, lower, above, error) in zip(found, rows(found), strict=True):
+    left, listed = len(evidences) - len(lanes), list[Cells]()
+    for evidence, (place, name, word, lower, above, error) in zip(evidences, rows(evidences), strict=True):
         verdict = Cell(word, f"word {view(evidence).headline.tone}")
         numbers = (number(lower), above, number(error), code(f"{evidence.id[:17]}…"))
         listed.append((Cell(place, "place"), Cell(name, head=True), verdict, *numbers))
@@ -240,19 +240,19 @@ def side_by_side_page(found: Sequence[Evidence]) -> str:
         section(
             "side",
             Figure(figure, "Loss and error of each mechanism"),
-            *texts([apart] * bool(left) + cautions(found), "note"),
+            *texts([apart] * bool(left) + cautions(evidences), "note"),
         ),
         section("numbers", table("numbers", listed, heads=("No.", *HEADS[1:], "Evidence"))),
     ]
-    many = f"{len(found)} mechanisms"
+    many = f"{len(evidences)} mechanisms"
     title = f"{many}: what they lose, and at what error"
     return drawn_page(Page(f"{many} side by side", "Differential privacy, side by side", title, sections, kind="lanes"))
 
 
 def _lane(name: str, evidence: Evidence) -> Lane:
-    claim, upper, found = evidence.claimed, evidence.upper, evidence.accuracy
+    claim, upper, accuracy = evidence.claimed, evidence.upper, evidence.accuracy
     trusted = evidence.verdict is not Verdict.INVALID
-    errors = () if found is None else found.errors
+    errors = () if accuracy is None else accuracy.errors
     return Lane(
         name=name,
         lower=evidence.lower.value if trusted else math.nan,
@@ -346,10 +346,10 @@ def dossier_page(
 def _examined(views: Sequence[View], links: Sequence[str]) -> Iterator[Cells]:
     """Yield a row for each kind of evidence that there is, and for each kind that there is not."""
     for kind, (about, command) in KINDS.items():
-        found = [each for each in zip(views, links, strict=True) if kind in kinds_of(each[0].evidence)]
-        if not found:
+        of_kind = [each for each in zip(views, links, strict=True) if kind in kinds_of(each[0].evidence)]
+        if not of_kind:
             yield about, Cell(("○ not examined: ", code(command)), columns=4)
-        for shown, link in found:
+        for shown, link in of_kind:
             verdict = Cell(Span("verdict-word", shown.headline.word), shown.headline.tone)
             bounds = (shown.sure("lower", "–"), shown.sure("upper", "–"))
             yield about, Span("link", shown.evidence.target.name, link), verdict, *bounds

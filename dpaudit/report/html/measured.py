@@ -92,8 +92,8 @@ def measured_section(shown: View) -> Iterator[Section]:
         drawings += both(lambda narrow: event_figure(outputs, bound.event, narrow=narrow))
         first, second = map(count_text, histogram.runs)
         drawn = f"{first} runs on the first dataset and {second} on the second"
-    found, scores = evidence.counterexample, evidence.scores
-    computed = found is not None and bound.event == found.event
+    counterexample, scores = evidence.counterexample, evidence.scores
+    computed = counterexample is not None and bound.event == counterexample.event
     if evidence.sequential is not None:
         epochs = len(evidence.sequential.epochs)
         last = plainly("event.last", times="once" if epochs == 1 else f"{count_text(epochs)} times")
@@ -140,12 +140,12 @@ def _with_scores(evidence: Evidence, scores: Scores, bound: Bound, *, computed: 
 
 def _scores_sentences(evidence: Evidence, scores: Scores) -> list[str]:
     """Say what scores show besides the bound."""
-    found, estimate = "; ".join(rate_text(rate) for rate in scores.rates), gaussian_text(scores)
+    rates, estimate = "; ".join(rate_text(rate) for rate in scores.rates), gaussian_text(scores)
     how = f"exact limits at {confidence_text(evidence.confidence)} confidence, each by itself"
     if scores.design == "one-run":
         how = "estimates; scores of one model hang together, and have no exact limits"
     gaussian = [plainly("event.gaussian", estimate=estimate)] if estimate else []
-    return [f"The true positive rate is {found}: {how}.", *gaussian]
+    return [f"The true positive rate is {rates}: {how}.", *gaussian]
 
 
 def event_blocks(
@@ -231,12 +231,12 @@ def _drawing_note(histogram: Histogram, event: Event | None) -> str:
 
 def _shares(hits: tuple[int, int], runs: tuple[int, int], columns: int) -> list[Cell]:
     low, high = frequency_interval(hits, runs)
-    found = []
+    cells = []
     for own in (0, 1):
         share = share_text(hits[own] / runs[own]) if runs[own] else "–"
         ends = f"{share_text(float(low[own]), rounding='lower')} to {share_text(float(high[own]), rounding='upper')}"
-        found += [number(text) for text in (count_text(hits[own]), share, ends)[:columns]]
-    return found
+        cells += [number(text) for text in (count_text(hits[own]), share, ends)[:columns]]
+    return cells
 
 
 def _guesses(counts: Counts) -> str:
@@ -422,12 +422,12 @@ def loss_blocks(losses: Losses, claim: Claim | None, upper: Proved | None, *, of
 
 def _stated(losses: Losses, claim: Claim | None, limit: float | None) -> str:
     """Describe the law that is drawn over the bars, and its mass beyond the claim."""
-    text, found = plainly("loss.stated"), None if limit is None else beyond(losses, limit).stated
-    if claim is None or found is None:
+    text, law = plainly("loss.stated"), None if limit is None else beyond(losses, limit).stated
+    if claim is None or law is None:
         return text
-    if not any(mass for mass, _ in found):
+    if not any(mass for mass, _ in law):
         return f"{text} By this law no cell lies beyond ±ε."
-    (above, excess0), (below, excess1) = found
+    (above, excess0), (below, excess1) = law
     text += plainly("loss.stated_beyond", above=share_text(above), below=share_text(below))
     if claim.delta > 0:
         more = "more" if max(excess0, excess1) > claim.delta else "not more"
@@ -441,10 +441,10 @@ def _outside(losses: Losses, limit: float) -> str:
 
 
 def _beyond_table(losses: Losses, limit: float, delta: float, text: str) -> Table:
-    found, rows, heads = beyond(losses, limit), list[Cells](), list[Content]()
+    beyond_limit, rows, heads = beyond(losses, limit), list[Cells](), list[Content]()
     for side, name in enumerate(("loss above +ε, on the first dataset", "loss below −ε, on the second")):
-        row = [share_text(found.clear[side]), share_text(found.unclear[side])]
-        row += [share_text(found.excess[side]), f"{estimate_text(100 * delta)}{NBSP}%"] if delta > 0 else []
+        row = [share_text(beyond_limit.clear[side]), share_text(beyond_limit.unclear[side])]
+        row += [share_text(beyond_limit.excess[side]), f"{estimate_text(100 * delta)}{NBSP}%"] if delta > 0 else []
         rows.append((name, *map(number, row)))
     if delta > 0:
         heads = [marked(each) for each in words()["loss"]["excess"]]

@@ -132,17 +132,17 @@ def _reading(losses: Losses, claim: Claim | None, limit: float | None) -> Iterat
     if claim is None or limit is None:
         yield how
         return
-    found = beyond(losses, limit)
+    beyond_limit = beyond(losses, limit)
     if claim.delta > 0:
-        first, second = map(share_text, found.excess)
+        first, second = map(share_text, beyond_limit.excess)
         allowed = f"{estimate_text(100 * claim.delta)}{NBSP}%"
         yield how
         yield plainly("glance.excess", allowed=allowed, first=first, second=second)
         return
     yield f"{how} The claim allows nothing outside the shaded band."
-    first, second = map(share_text, found.clear)
+    first, second = map(share_text, beyond_limit.clear)
     clear = plainly("glance.clear", first=first, second=second)
-    yield clear if any(found.clear) else "Nothing lies clearly outside it."
+    yield clear if any(beyond_limit.clear) else "Nothing lies clearly outside it."
 
 
 def _curve(evidence: Evidence) -> Iterator[Group]:
@@ -328,10 +328,10 @@ def _pairs(shown: View) -> Iterator[Section]:
 
 
 def _accuracy(shown: View) -> Iterator[Section]:
-    found = shown.evidence.accuracy
-    if found is not None:
-        rows = findings.accuracy_rows(found)
-        yield section("accuracy", *texts(findings.accuracy_sentences(found)), Facts(rows) if rows else None)
+    accuracy = shown.evidence.accuracy
+    if accuracy is not None:
+        rows = findings.accuracy_rows(accuracy)
+        yield section("accuracy", *texts(findings.accuracy_sentences(accuracy)), Facts(rows) if rows else None)
 
 
 def power_section(shown: View) -> Iterator[Section]:

@@ -89,20 +89,20 @@ def drawn_with(*, beside: Evidence | None = None) -> str:
 
 def generator(html: str) -> str:
     """Return the versions that a page says it was rendered with; empty if it does not say."""
-    found = re.search(r'<meta name="generator" content="([^"]*)">', html)
-    return unescape(found[1]) if found else ""
+    match = re.search(r'<meta name="generator" content="([^"]*)">', html)
+    return unescape(match[1]) if match else ""
 
 
 def unpacked(text: str) -> str:
     """Return what `packed` was given; raise `ValueError` for anything else."""
     reader = zlib.decompressobj(wbits=31)
     try:
-        found = reader.decompress(base64.b64decode(text, validate=True), _MOST_UNPACKED)
+        data = reader.decompress(base64.b64decode(text, validate=True), _MOST_UNPACKED)
     except zlib.error as error:
         raise ValueError(f"what the page holds cannot be unpacked: {error}") from None
     if not reader.eof or reader.unused_data:
         raise ValueError(f"what the page holds is cut, goes on after its end, or is larger than {_MOST_UNPACKED} bytes")
-    return found.decode()
+    return data.decode()
 
 
 def extract(html: str) -> Evidence:
@@ -110,9 +110,9 @@ def extract(html: str) -> Evidence:
     shown = re.sub("<!--.*?-->", "", html, flags=re.DOTALL)
     blocks = re.findall(rf'<script type="application/json" id="{BLOCK_ID}">(.*?)</script>', shown, re.DOTALL)
     if len(blocks) != 1:
-        found = f"{len(blocks)} blocks of evidence" if blocks else "no evidence"
+        what = f"{len(blocks)} blocks of evidence" if blocks else "no evidence"
         raise UsageError(
-            f'the page holds {found}, expected one <script type="application/json" id="{BLOCK_ID}">; '
+            f'the page holds {what}, expected one <script type="application/json" id="{BLOCK_ID}">; '
             "give an evidence file, or a page that dpaudit wrote"
         )
     try:

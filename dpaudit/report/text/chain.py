@@ -141,11 +141,11 @@ def chain(evidence: Evidence) -> Chain | None:
 
 def _listed(given: dict[str, Any], prices: Sequence[str]) -> list[tuple[dict[str, Any], str, int]]:
     """Return the releases with their prices, in the order of the program, each with how often it stands there."""
-    found: dict[str, tuple[dict[str, Any], str, int]] = {}
+    releases: dict[str, tuple[dict[str, Any], str, int]] = {}
     for release, price in zip(given["releases"], prices, strict=False):
         key = repr({**release, "sample": release["sample"] is not None})
-        found[key] = (release, price, found[key][2] + 1 if key in found else 1)
-    return list(found.values())
+        releases[key] = (release, price, releases[key][2] + 1 if key in releases else 1)
+    return list(releases.values())
 
 
 def _link(given: dict[str, Any], release: dict[str, Any], price: str, counted: int) -> ReleaseLink:
@@ -393,12 +393,12 @@ class _Draw:
 def _drawn(given: Mapping[str, Any]) -> Iterator[ReleaseLink]:
     """Yield the draws of a tree in their order, alike ones as one; or those of each phase of a repeated step."""
     if given["kind"] == "fold":
-        found: dict[tuple[str, str, Fraction], Fraction] = {}
+        widest: dict[tuple[str, str, Fraction], Fraction] = {}
         for phase, nodes in _phases(given):
             for draw in _draws(nodes, {}).values():
                 key = phase, draw.law, draw.scale
-                found[key] = max(found.get(key, draw.shift), draw.shift)
-        for (phase, law, scale), shift in found.items():
+                widest[key] = max(widest.get(key, draw.shift), draw.shift)
+        for (phase, law, scale), shift in widest.items():
             yield _row(_PHASES[phase], _Draw(law, scale, shift))
         return
     draws = _draws(given["nodes"], dict(enumerate(given.get("classes", ()))))
@@ -426,13 +426,13 @@ def _draws(nodes: Sequence[Mapping[str, Any]], classes: Mapping[int, Any]) -> di
     Raises:
         ValueError: if a leaf states no shift of each draw, as where densities are coupled.
     """
-    found: dict[tuple[int, str, Fraction], _Draw] = {}
+    draws: dict[tuple[int, str, Fraction], _Draw] = {}
     above: dict[int, tuple[_Draw, ...]] = {0: ()}
     for number, node in enumerate(nodes):
         path = above.pop(number)
         if "draw" in node:
             key = len(path), node["draw"], Fraction(node["scale"])
-            draw = found.setdefault(key, _Draw(*key[1:]))
+            draw = draws.setdefault(key, _Draw(*key[1:]))
             above[node["then"]] = (*path, draw)
         elif "leaf" in node:
             named = classes[node["class"]] if "class" in node else {}
@@ -444,7 +444,7 @@ def _draws(nodes: Sequence[Mapping[str, Any]], classes: Mapping[int, Any]) -> di
                 node["then"] if "argmax" in node else [node[way] for way in ("<", "<=", "=", ">=", ">") if way in node]
             )
             above.update(dict.fromkeys(ways, path))
-    return found
+    return draws
 
 
 def _shifts(given: Any) -> Iterator[Sequence[Any]]:

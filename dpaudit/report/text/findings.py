@@ -67,9 +67,9 @@ def search_line(evidence: Evidence) -> str | None:
     if search is None:
         return None
     steps = f", then made simpler in {_times(search.shrunk, 'step')}{_sizes(search)}" if search.shrunk else ""
-    found = shortened(search.found, _LONGEST)
+    how = shortened(search.found, _LONGEST)
     left = f" ({count_text(search.left_out)} more were not tried)" if search.left_out else ""
-    return f"{found}; the most telling of {_candidates(search)}{left}, by {count_text(search.runs)} search runs{steps}"
+    return f"{how}; the most telling of {_candidates(search)}{left}, by {count_text(search.runs)} search runs{steps}"
 
 
 def _candidates(search: records.Search) -> str:
@@ -88,27 +88,27 @@ def _done(search: records.Search) -> list[str]:
         f"compared by {count_text(search.runs)} runs of their own, the less telling half of them dropped again and "
         "again; no bound looks at these runs."
     )
-    found = [text]
+    lines = [text]
     if search.led is not None:
-        found.append(
+        lines.append(
             f"Before, {_times(search.replayed, 'run')} recorded the noise on one dataset of each and replayed it on "
             f"the other. The one on which most was found ({search.led}) was compared with the others to the end."
         )
     if search.left_out:
-        found.append(
+        lines.append(
             f"{_times(search.left_out, 'further pair')} {'was' if search.left_out == 1 else 'were'} thought of and not "
             "tried, for want of runs: more runs try more."
         )
     if search.raised:
-        found.append(f"On {_times(search.raised, 'pair')} every run on both datasets raised the same: nothing to tell.")
+        lines.append(f"On {_times(search.raised, 'pair')} every run on both datasets raised the same: nothing to tell.")
     if search.climbed is not None:
-        found.append(f"Beyond them {_times(search.climbed, 'small pair')} over the declared domain were tried.")
+        lines.append(f"Beyond them {_times(search.climbed, 'small pair')} over the declared domain were tried.")
     if search.shrunk:
-        found.append(
+        lines.append(
             f"Then simpler pairs were tried, and {_times(search.shrunk, 'time')} one that tells about as much took its "
             f"place{_sizes(search) or ': the pair below may hold few of the records of the data'}."
         )
-    return found
+    return lines
 
 
 def _searched(search: records.Search) -> str:
@@ -231,22 +231,22 @@ SOURCES = {
 }
 
 
-def accuracy_line(found: records.Accuracy) -> str:
+def accuracy_line(accuracy: records.Accuracy) -> str:
     """Return the error in one line: an interval for amounts, how often it is exact for anything else."""
-    errors = found.errors
+    errors = accuracy.errors
     if not errors:
-        rest = ", another in the rest" if found.same < found.runs else ""
-        return f"the exact answer in {share_text(found.same / found.runs)} of the runs{rest}"
+        rest = ", another in the rest" if accuracy.same < accuracy.runs else ""
+        return f"the exact answer in {share_text(accuracy.same / accuracy.runs)} of the runs{rest}"
     low, high = min(each.low for each in errors), max(each.high for each in errors)
-    of = "" if found.numbers == 1 else f"; {count_text(found.numbers)} numbers"
+    of = "" if accuracy.numbers == 1 else f"; {count_text(accuracy.numbers)} numbers"
     return f"90 % of answers within {_signed(low)} to {_signed(high)} of the exact one (RMSE {_range(errors)}{of})"
 
 
-def error_text(found: records.Accuracy) -> str:
+def error_text(accuracy: records.Accuracy) -> str:
     """Return the error in a few words, as a table has room for."""
-    if found.errors:
-        return f"RMSE {_range(found.errors)}"
-    return f"exact in {share_text(found.same / found.runs)} of the runs"
+    if accuracy.errors:
+        return f"RMSE {_range(accuracy.errors)}"
+    return f"exact in {share_text(accuracy.same / accuracy.runs)} of the runs"
 
 
 def _range(errors: tuple[records.Errors, ...]) -> str:
@@ -254,33 +254,33 @@ def _range(errors: tuple[records.Errors, ...]) -> str:
     return " to ".join(dict.fromkeys(ends))
 
 
-def accuracy_sentences(found: records.Accuracy) -> list[str]:
+def accuracy_sentences(accuracy: records.Accuracy) -> list[str]:
     """Return the error, where it comes from, and what it is not."""
-    runs, said = count_text(found.runs), []
-    if len(found.errors) == 1:
-        each = "The error of an output" if found.numbers == 1 else "The error of a number in an output"
-        said.append(f"{each} is {_errors_words(found.errors[0])}, in {runs} runs.")
-    elif found.errors:
-        said.append(f"An output has {count_text(found.numbers)} numbers. Their errors, in {runs} runs:")
-    if not found.errors or found.same:
-        said.append(f"An output is the exact answer in {share_text(found.same / found.runs)} of {runs} runs.")
-    if found.compared < found.runs:
-        others = share_text((found.runs - found.compared) / found.runs)
+    runs, said = count_text(accuracy.runs), []
+    if len(accuracy.errors) == 1:
+        each = "The error of an output" if accuracy.numbers == 1 else "The error of a number in an output"
+        said.append(f"{each} is {_errors_words(accuracy.errors[0])}, in {runs} runs.")
+    elif accuracy.errors:
+        said.append(f"An output has {count_text(accuracy.numbers)} numbers. Their errors, in {runs} runs:")
+    if not accuracy.errors or accuracy.same:
+        said.append(f"An output is the exact answer in {share_text(accuracy.same / accuracy.runs)} of {runs} runs.")
+    if accuracy.compared < accuracy.runs:
+        others = share_text((accuracy.runs - accuracy.compared) / accuracy.runs)
         said.append(f"{others} of the outputs have another form than the exact answer, and no error.")
     where = "the data that were given"
-    if found.pair is not None:
-        where = f"dataset {found.side} of pair {found.pair}, which is chosen for its privacy"
+    if accuracy.pair is not None:
+        where = f"dataset {accuracy.side} of pair {accuracy.pair}, which is chosen for its privacy"
     said.append(
-        f"{SOURCES[found.source]} Estimated on {where}; on other data the error may be another. It decides nothing."
+        f"{SOURCES[accuracy.source]} Estimated on {where}; on other data the error may be another. It decides nothing."
     )
     return said
 
 
-def accuracy_rows(found: records.Accuracy) -> list[tuple[str, str]]:
+def accuracy_rows(accuracy: records.Accuracy) -> list[tuple[str, str]]:
     """Return (number, its errors) where an output has several that are told apart."""
-    if len(found.errors) < 2:
+    if len(accuracy.errors) < 2:
         return []
-    return [(f"number {place}", _errors_words(each)) for place, each in enumerate(found.errors)]
+    return [(f"number {place}", _errors_words(each)) for place, each in enumerate(accuracy.errors)]
 
 
 def _errors_words(errors: records.Errors) -> str:
@@ -336,7 +336,7 @@ def trace_story(evidence: Evidence) -> list[str]:
     if trace is None or trace.word not in SPEAKS_AGAINST:
         return []
     change = _change(evidence, trace)
-    found = [f"The pair: {change}."] if change else []
+    story = [f"The pair: {change}."] if change else []
     moved = [call for call in trace.calls if call.moved]
     parts = [_moving(call) for call in moved]
     if len(moved) > 1 and trace.epsilon is not None and (trace.epsilon or trace.mu):
@@ -348,8 +348,8 @@ def trace_story(evidence: Evidence) -> list[str]:
         )
     scales = trace.loss is not None and any(step.other is not None for step in trace.loss.steps)
     said = _told(trace.findings[0]) if scales or not parts else "; ".join(parts)
-    found.append(f"{said[0].upper()}{said[1:]}.")
-    return [*found, trace.instead] if trace.instead else found
+    story.append(f"{said[0].upper()}{said[1:]}.")
+    return [*story, trace.instead] if trace.instead else story
 
 
 def traced_pair(evidence: Evidence, bound: records.Bound) -> str:
@@ -403,8 +403,8 @@ def _left_out(trace: further_records.Trace) -> list[str]:
     """What was not seen or not priced beside paths that are supported."""
     if trace.word != "supported on this path":
         return []
-    found = [_told(each) for each in trace.findings if each.word in ("not seen", "not priced")]
-    return [*found, *trace.unseen]
+    left_out = [_told(each) for each in trace.findings if each.word in ("not seen", "not priced")]
+    return [*left_out, *trace.unseen]
 
 
 def _told(finding: further_records.TraceFinding) -> str:
@@ -427,7 +427,7 @@ def trace_sentences(evidence: Evidence, trace: further_records.Trace) -> list[st
 
 
 def trace_section(evidence: Evidence) -> Iterator[Section]:
-    """Yield what a trace found, where noise was drawn, and what else is known; nothing without a trace."""
+    """Yield what a trace told, where noise was drawn, and what else is known; nothing without a trace."""
     trace = evidence.trace
     if trace is None:
         return
@@ -436,17 +436,17 @@ def trace_section(evidence: Evidence) -> Iterator[Section]:
         calls = table("trace", [_call(each) for each in trace.calls])
         blocks += [Heading("Where noise was drawn"), Text(said("trace.calls")), calls]
     if trace.findings:
-        found = [
+        told = [
             (strong(f"{each.word}."), f" {each.text}", (", at ", code(each.where)) if each.where else "")
             for each in trace.findings
         ]
-        blocks += [Heading("What was found"), Bullets(found)]
+        blocks += [Heading("What was found"), Bullets(told)]
     yield section("trace", *blocks)
 
 
 def led_sentences(evidence: Evidence) -> list[str]:
     """Say why measuring runs did not show what a replayed path points to."""
-    found = []
+    sentences = []
     for led in evidence.led:
         times = " and ".join(
             f"{count_text(met)} of {count_text(runs)} learning runs on {event.DATASETS[side]}"
@@ -459,11 +459,11 @@ def led_sentences(evidence: Evidence) -> list[str]:
             if led.needs is None
             else f"if it is so frequent, about {count_text(led.needs)} measuring runs would show more than is claimed"
         )
-        found.append(
+        sentences.append(
             f"The measuring runs did not confirm it{which}. What tells most of such a path is "
             f"{led.event.describe(side)}. It came up in {times}; {after}."
         )
-    return found
+    return sentences
 
 
 def _call(call: further_records.TracedCall) -> list[Content | Cell]:

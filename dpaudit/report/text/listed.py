@@ -56,8 +56,8 @@ def on_some_data(accounting: Accounting) -> str:
 
 def accounting_of(evidence: Evidence) -> Accounting | None:
     """Return the accounting of evidence, or None where there is none that states anything."""
-    found = evidence.accounting
-    return found if found is not None and found.statements and found.releases else None
+    accounting = evidence.accounting
+    return accounting if accounting is not None and accounting.statements and accounting.releases else None
 
 
 def decisive_statement(accounting: Accounting, verdict: Verdict) -> Statement:
@@ -392,7 +392,7 @@ def canaries_words(canaries: TrainingCanaries, evidence: Evidence) -> tuple[str,
         else f"{all_of} records of the training set were left in or out of every batch by fair coins"
     )
     scored = "the noisy sums of all updates" if canaries.kind == "gradients" else "scores after the training"
-    found = (
+    shown = (
         f"{kind}: {count_text(canaries.given[0])} were in. Guessing coins by {scored} shows, "
         f"{sure}, that the run loses at least "
         f"ε = {number_text(round_outward(least, 'lower', 5))} at the claim's δ; and if it keeps μ-GDP, μ is "
@@ -403,7 +403,7 @@ def canaries_words(canaries: TrainingCanaries, evidence: Evidence) -> tuple[str,
         if canaries.kind == "gradients"
         else "everything that the loop does with a record, as far as its score shows it"
     )
-    return found, (
+    return shown, (
         f"It rests on the coins alone, on no independence of steps and on nothing else that was seen. It goes through "
         f"{seen}. No such bound can reach what a loop really loses: a small one says nothing for the loop."
     )

@@ -81,12 +81,12 @@ def pair_line(evidence: Evidence) -> str:
 
     Values of the data stand in it only where the evidence has them.
     """
-    found, bound = evidence.counterexample, decisive(evidence)
+    counterexample, bound = evidence.counterexample, decisive(evidence)
     traced = traced_pair(evidence, bound)
     if traced:
         return f"{traced[:1].upper()}{traced[1:]}."
-    if found is not None and evidence.exact is not None:
-        return _both(evidence, found.data0, found.data1)
+    if counterexample is not None and evidence.exact is not None:
+        return _both(evidence, counterexample.data0, counterexample.data1)
     if evidence.target.asks in ("scores", "outputs") or not evidence.pairs:
         return ""
     pair = evidence.pairs[bound.pair if bound.pair is not None and bound.pair < len(evidence.pairs) else 0]
@@ -149,8 +149,8 @@ def kinds_of(evidence: Evidence) -> tuple[str, ...]:
         return ("accounting",)
     if evidence.training is not None:
         return ("training",)
-    found = (("proof", evidence.proof is not None), ("audit", evidence.measuring > 0), ("trace", evidence.trace))
-    return tuple(name for name, is_there in found if is_there) or ("audit",)
+    kinds = (("proof", evidence.proof is not None), ("audit", evidence.measuring > 0), ("trace", evidence.trace))
+    return tuple(name for name, is_there in kinds if is_there) or ("audit",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +186,11 @@ def _units(all_evidence: Sequence[Evidence]) -> str:
 
 
 def _by_kind(kind: str) -> Callable[[Sequence[Evidence]], str]:
-    def found(all_evidence: Sequence[Evidence]) -> str:
+    def of_kind(all_evidence: Sequence[Evidence]) -> str:
         own = [each for each in all_evidence if kind in kinds_of(each)]
         return "; ".join(f"{each.target.name}: {each.verdict}" for each in own)
 
-    return found
+    return of_kind
 
 
 def _implemented(all_evidence: Sequence[Evidence]) -> str:
@@ -282,11 +282,11 @@ def answers(all_evidence: Sequence[Evidence], context: Mapping[str, Any]) -> lis
 
 def _answered(question: _Question, all_evidence: Sequence[Evidence], context: Mapping[str, Any]) -> Answered:
     asked_by = ", ".join(question.asked_by)
-    found = "" if question.examined is None else question.examined(all_evidence)
+    examined = "" if question.examined is None else question.examined(all_evidence)
     given = "; ".join(one_line(str(context[key])) for key in question.keys if key in context)
-    if found or given:
-        text = "; ".join(filter(None, (found, given and f"by those who publish it: {given}")))
-        return Answered(question.text, asked_by, ANSWERED, text, from_people=not found)
+    if examined or given:
+        text = "; ".join(filter(None, (examined, given and f"by those who publish it: {given}")))
+        return Answered(question.text, asked_by, ANSWERED, text, from_people=not examined)
     if question.by:
         return Answered(question.text, asked_by, NOT_EXAMINED, f"{question.by} examines it")
     how = f"answer {' or '.join(question.keys)} in the context" if question.keys else "no evidence says it"
@@ -351,9 +351,9 @@ def _of_accounting(claim: Claim | None) -> list[Layer]:
 def _library(evidence: Evidence) -> Layer:
     """Return the layer of the libraries that the versions name, besides those of dpaudit itself."""
     name, own = "Library and its version", {"dpaudit", "numpy", "scipy", "python", "platform"}
-    found = [f"{library} {version}" for library, version in evidence.versions.items() if library not in own]
-    if found and evidence.learn is None:
-        return Layer(name, ", ".join(found))
+    libraries = [f"{library} {version}" for library, version in evidence.versions.items() if library not in own]
+    if libraries and evidence.learn is None:
+        return Layer(name, ", ".join(libraries))
     return _unknown(name, ": only the function that was run is named, by its source")
 
 

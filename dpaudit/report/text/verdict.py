@@ -320,14 +320,14 @@ def plain_words(evidence: Evidence) -> PlainWords:
     if claim is not None:
         claimed, means = with_numbers(claimed, claim), with_numbers(means, claim)
     if evidence.training is None and evidence.accounting is None:
-        found = plain["found"][_found(evidence)]
-        return PlainWords(claimed, found, means, plain["not_shown"][word], plain["next"][word])
+        in_words = plain["found"][_found(evidence)]
+        return PlainWords(claimed, in_words, means, plain["not_shown"][word], plain["next"][word])
     watched = evidence.training is not None
     kind = words()["watched" if watched else "accounted"]
     if verdict is (Verdict.NOT_VIOLATED if watched else Verdict.NO_CLAIM):
         means = kind["means"]
-    found, then = ({**plain[name], **kind[name]}[word] for name in ("found", "next"))
-    return PlainWords(claimed, found, means, kind["not_shown"], then)
+    in_words, then = ({**plain[name], **kind[name]}[word] for name in ("found", "next"))
+    return PlainWords(claimed, in_words, means, kind["not_shown"], then)
 
 
 def _found(evidence: Evidence) -> str:
