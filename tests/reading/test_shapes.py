@@ -154,3 +154,39 @@ def test_arrays_do_not_import_pandas(monkeypatch):
     monkeypatch.delitem(sys.modules, "pandas")
     assert not is_frame(np.zeros(2))
     assert "pandas" not in sys.modules
+
+
+def _series():
+    return pd.Series(np.random.laplace(0, 1, 6), index=list("abcdef"), name="s")
+
+
+def _shared_copy():
+    series = _series()
+    copied = series.copy(deep=False)
+    copied["a"] = 5.0
+    return series, copied
+
+
+def _filled_with_nothing():
+    try:
+        return _series().fillna()
+    except (TypeError, ValueError):
+        return "refused"
+
+
+ARGUMENTS = {
+    "none of the last": lambda: _series().tail(0),
+    "as many as there are, but one": lambda: (_series().head(-1), _series().nlargest(0), _series().head(n=2)),
+    "an order in a list": lambda: _series().sort_values(ascending=[False]),
+    "a copy that shares": _shared_copy,
+    "no value": _filled_with_nothing,
+    "by name": lambda: (_series().round(decimals=1), _series().clip(upper=0.5), _series().astype(dtype=int)),
+    "of arrays, by name": lambda: (_series().to_numpy().round(decimals=1), _series().to_numpy().clip(max=0.5)),
+}
+
+
+@pytest.mark.parametrize("function", ARGUMENTS.values(), ids=ARGUMENTS)
+def test_every_argument_of_a_method_is_accounted_for(function):
+    made = make(function, (), {}, 30, np.random.SeedSequence(1), 30)
+    assert len(made.repeated) == 30
+    assert agree(from_reading(made, 30), made.repeated)

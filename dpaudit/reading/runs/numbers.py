@@ -274,7 +274,7 @@ def rounded(domain: Active, number: Numbers, places: int) -> Any:
 
 # --- functions of NumPy -----------------------------------------------------------------------------------
 
-_OF_LAST_AXIS = frozenset((
+OF_LAST_AXIS = frozenset((
     "sum", "mean", "max", "min", "amax", "amin", "argmax", "argmin", "prod", "any", "all", "std", "var", "median",
     "cumsum", "cumprod", "sort", "argsort",
 ))  # fmt: skip
@@ -293,7 +293,7 @@ def function_of_arrays(domain: Active, function: Any, keywords: dict[str, Any]) 
     module: str = getattr(function, "__module__", "") or ""
     if not module.startswith("numpy"):
         return None
-    if name in _OF_LAST_AXIS and not keywords:
+    if name in OF_LAST_AXIS and not keywords:
         return lambda *values: along_last_axis(name, *values) if len(values) == 1 else NotImplemented
     if name in _BY_ELEMENT and getattr(np, name, None) is function and not keywords:
         by_element: Callable[..., Any] = getattr(np, name)
@@ -309,7 +309,7 @@ def function_of_arrays(domain: Active, function: Any, keywords: dict[str, Any]) 
 
 def along_last_axis(name: str, value: Any) -> Any:
     """Return what a function of NumPy makes of a row of numbers without labels; else NotImplemented."""
-    if name not in _OF_LAST_AXIS or type(value) is not Numbers or value.array.ndim != 2 or value.labels is not None:
+    if name not in OF_LAST_AXIS or type(value) is not Numbers or value.array.ndim != 2 or value.labels is not None:
         return NotImplemented
     return held(Numbers(getattr(np, name)(value.array, axis=-1)))
 

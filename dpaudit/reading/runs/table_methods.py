@@ -23,6 +23,7 @@ from dpaudit.reading.runs.values import (
     Table,
     Windows,
     differs,
+    raw,
     raws,
     series,
     the_pandas,
@@ -65,14 +66,20 @@ def method(domain: Active, owner: Any, name: str, args: tuple[Any, ...], keyword
     if type(value) is Numbers and plain:
         if name == "rolling" and value.labels is not None:
             return Windows(owner, _windows(domain, value, args, keywords))
-        found = (_of_array if value.labels is None else _of_series)(domain, value, name, *raws(args, keywords))
+        given = _given(_OF_ARRAYS if value.labels is None else _OF_SERIES, name, *raws(args, keywords))
+        if given is not None:
+            found = (_of_array if value.labels is None else _of_series)(domain, value, name, given)
+        elif name == "reshape" and value.labels is None and args and not keywords:
+            found = _reshaped(value.array, tuple(map(raw, args)))
     elif type(value) is Numbers and name in _OPERATORS and len(args) == 1 and not keywords:
         return domain.binary(_OPERATORS[name], owner, args[0])
     elif type(value) is Numbers and name == "clip" and value.labels is None:
         ends = (*args, None) if len(args) == 1 and not keywords else args  # the function asks for both
         return domain.call(np.clip, owner, *ends, **keywords)
     elif type(value) is Table and plain:
-        found = _of_table(domain, value, name, *raws(args, keywords))
+        own, more = raws(args, keywords)
+        given = more if name == "assign" and not own else _given(_OF_TABLES, name, own, more)
+        found = NotImplemented if given is None else _of_table(domain, value, name, given)
     elif type(value) is Table and name in ("div", "divide", "truediv") and len(args) == 1:
         found = _divided(value, domain.present(args[0]), keywords)
     return apply_method(domain, owner, name, args, keywords) if found is NotImplemented else found
@@ -80,36 +87,63 @@ def method(domain: Active, owner: Any, name: str, args: tuple[Any, ...], keyword
 
 _OPERATORS = {"add": "add", "sub": "sub", "mul": "mul", "div": "truediv", "truediv": "truediv", "divide": "truediv",
               "multiply": "mul", "subtract": "sub"}  # fmt: skip
+_OF_ARRAYS = {
+    **dict.fromkeys((*numbers.OF_LAST_AXIS, "item", "tolist", "copy", "ravel", "flatten"), ""),
+    "round": "decimals", "clip": "min max", "astype": "dtype",
+}  # fmt: skip
+_OF_SERIES = {
+    **dict.fromkeys(_OPERATORS, "other"),
+    **dict.fromkeys(("to_numpy", "tolist", "to_list", "to_dict", "items", "abs", "sum", "max", "min", "mean"), ""),
+    **dict.fromkeys(("cumsum", "dropna", "idxmax", "idxmin"), ""),
+    **dict.fromkeys(("nlargest", "nsmallest", "head", "tail"), "n"),
+    "copy": "deep", "round": "decimals", "astype": "dtype", "rename": "index", "reindex": "index", "fillna": "value",
+    "clip": "lower upper", "unstack": "* fill_value", "sort_values": "* ascending",
+}  # fmt: skip
+_OF_TABLES = {
+    **dict.fromkeys(("abs", "to_numpy"), ""), **dict.fromkeys(("sum", "mean", "max", "min"), "axis"),
+    "copy": "deep", "round": "decimals", "clip": "lower upper", "astype": "dtype", "fillna": "value", "head": "n",
+    "sort_values": "by * ascending", "to_dict": "orient", "merge": "right * on", "set_index": "keys",
+}  # fmt: skip
+"""Methods that are done here, with all arguments that are read: those after a star by their names alone."""
 
 
-def _of_array(domain: Active, value: Numbers, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _given(known: dict[str, str], name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the arguments of a call by name; None where the method is not known here, or one of them."""
+    if name not in known:
+        return None
+    by_place, _, by_name = known[name].partition("*")
+    places = by_place.split()
+    left = {*places[len(args) :], *by_name.split()}
+    if len(args) > len(places) or not keywords.keys() <= left:
+        return None
+    return dict(zip(places, args, strict=False)) | keywords
+
+
+def _of_array(domain: Active, value: Numbers, name: str, given: dict[str, Any]) -> Any:
     array = value.array
     if array.ndim == 1:  # a scalar of NumPy, or of Python
-        if name == "item" and not args:
-            return Numbers(array, True)
-        return NotImplemented
-    found = NotImplemented if args or keywords else numbers.along_last_axis(name, value)
-    if found is not NotImplemented:
-        return found
-    if name == "tolist" and not args:
+        return Numbers(array, True) if name == "item" else NotImplemented
+    if name == "tolist":
         return _listed(array)
-    if name == "copy" and not args:
+    if name == "copy":
         return Container(Numbers(array.copy()))
-    if name in ("ravel", "flatten") and not args and not keywords:
+    if name in ("ravel", "flatten"):
         return Container(Numbers(array.reshape(len(array), -1).copy()))
-    if name == "reshape" and args and not keywords:
-        shape = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
-        try:
-            return Container(Numbers(array.reshape(len(array), *np.empty(value.shape).reshape(shape).shape)))
-        except (TypeError, ValueError):
-            return NotImplemented
-    if name == "round" and len(args) <= 1 and not keywords and array.dtype == np.float64:
-        return Container(Numbers(np.round(array, *args)))
-    if name == "clip" and not keywords:
-        return Container(Numbers(array.clip(*args)))
-    if name == "astype" and len(args) == 1 and not keywords:
-        return _converted(domain, value, args[0])
-    return NotImplemented
+    if name == "round" and array.dtype == np.float64:
+        return Container(Numbers(np.round(array, **given)))
+    if name == "clip" and given:
+        return Container(Numbers(array.clip(**given)))
+    if name == "astype" and given:
+        return _converted(domain, value, given["dtype"])
+    return numbers.along_last_axis(name, value)
+
+
+def _reshaped(array: Array, args: tuple[Any, ...]) -> Any:
+    shape = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+    try:
+        return Container(Numbers(array.reshape(len(array), *np.empty(array.shape[1:]).reshape(shape).shape)))
+    except (TypeError, ValueError):
+        return NotImplemented
 
 
 def _listed(array: Array) -> Any:
@@ -138,84 +172,71 @@ def _converted(domain: Active, value: Numbers, kind: Any) -> Any:
     return Container(value.like(array.astype(wanted), python=False))
 
 
-def _of_series(domain: Active, value: Numbers, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _of_series(domain: Active, value: Numbers, name: str, given: dict[str, Any]) -> Any:
     array, labels = value.array, value.labels
     missing = array.dtype.kind == "f" and np.isnan(array[domain.active.chosen]).any()
-    if name in _OPERATORS and len(args) == 1 and not keywords:
-        return domain.binary(_OPERATORS[name], Container(value), args[0])
-    if name == "to_numpy" and not args and not keywords:
+    if name in _OPERATORS:
+        return domain.binary(_OPERATORS[name], Container(value), given["other"]) if given else NotImplemented
+    if name == "to_numpy":
         return Container(Numbers(array))
     if name in ("tolist", "to_list"):
         return Container([Numbers(array[:, place], True) for place in range(array.shape[1])])
-    if name == "to_dict" and not args and not keywords:
+    if name == "to_dict":
         if not labels.is_unique:
             return NotImplemented
         return Container({label: Numbers(array[:, place], True) for place, label in enumerate(labels.tolist())})
-    if name in ("items", "iteritems"):
+    if name == "items":
         return [(label, Numbers(array[:, place], True)) for place, label in enumerate(labels)]
     if name == "copy":
-        return Container(value.like(array.copy()))
-    if name == "round" and not keywords and len(args) <= 1:
-        return Container(value.like(np.round(array, *args))) if array.dtype == np.float64 else NotImplemented
+        return Container(value.like(array.copy())) if given.get("deep", True) is True else NotImplemented
+    if name == "round":
+        return Container(value.like(np.round(array, **given))) if array.dtype == np.float64 else NotImplemented
     if name == "abs":
         return Container(value.like(np.abs(array)))
-    if name == "astype" and len(args) == 1 and not keywords:
-        return _converted(domain, value, args[0])
-    if name == "rename" and len(args) <= 1 and not keywords.keys() - {"index"}:
-        mapper = args[0] if args else keywords.get("index")
+    if name == "astype":
+        return _converted(domain, value, given["dtype"]) if given else NotImplemented
+    if name == "rename":
+        mapper = given.get("index")
         if callable(mapper) or type(mapper) is dict:
             new = the_pandas().Series(0.0, index=labels).rename(mapper).index
             return series(array, new, value.name)
         return series(array, labels, mapper)
     if name == "unstack":
-        return _unstacked(value, args, keywords)
-    if name == "reindex" and not missing and not keywords.keys() - {"index"} and len(args) + len(keywords) == 1:
-        wanted = the_pandas().Index(args[0] if args else keywords["index"])
+        return _unstacked(value)
+    if name == "reindex" and given and not missing:
+        wanted = the_pandas().Index(given["index"])
         places = labels.get_indexer(wanted) if labels.is_unique else np.array([-1])
         return series(array[:, places], wanted, value.name) if (places >= 0).all() else NotImplemented
     if missing:
         return NotImplemented
-    if name in _SERIES_SUMS and not args and not keywords:
+    if name in _SERIES_SUMS:
         return Numbers(_SERIES_SUMS[name](array, axis=-1))
-    if name == "cumsum" and not args and not keywords:
+    if name == "cumsum":
         return Container(value.like(np.cumsum(array, axis=-1)))
-    if name in ("fillna", "dropna") and array.dtype.kind in "fiub":
+    if (name == "dropna" or (name == "fillna" and given.get("value") is not None)) and array.dtype.kind in "fiub":
         return Container(value.like(array.copy()))
-    if name == "clip":
-        given = dict(zip(("lower", "upper"), args, strict=False)) | keywords
-        if given.keys() - {"lower", "upper"} or any(np.ndim(each) for each in given.values()):
-            return NotImplemented
+    if name == "clip" and not any(np.ndim(each) for each in given.values()):
         found = np.clip(array, given.get("lower"), given.get("upper"))
         return Container(value.like(found)) if found.dtype == array.dtype else NotImplemented
-    if name in ("idxmax", "idxmin") and not args and not keywords:
+    if name in ("idxmax", "idxmin"):
         places = getattr(array, name.replace("idx", "arg"))(axis=1)
         known = labels.tolist() if labels.dtype == object else list(labels)
         return joins.simplified(Alternatives(places.astype(np.int32), known))
-    if name in ("sort_values", "nlargest", "nsmallest") and array.dtype.kind == "f":
-        return _sorted_series(domain, value, name, args, keywords)
-    if name in ("head", "tail") and len(args) <= 1 and not keywords:
-        part = slice(None, args[0] if args else 5) if name == "head" else slice(-args[0] if args else -5, None)
+    many, ascending = given.get("n", 5), given.get("ascending", True)
+    if type(many) is not int or many < 1 or type(ascending) is not bool:
+        return NotImplemented
+    if name in ("sort_values", "nlargest", "nsmallest") and array.dtype.kind == "f":  # labels that differ by run
+        down = name == "nlargest" or not ascending
+        order = _order(domain, array, down)
+        if order is None:
+            return NotImplemented
+        count = None if name == "sort_values" else many
+        best = np.take_along_axis(array, order, axis=1)
+        return series(best[:, :count], Coded(order[:, :count], labels), value.name)
+    if name in ("head", "tail"):
+        part = slice(None, many) if name == "head" else slice(-many, None)
         return series(array[:, part], _part(labels, part), value.name)
     return NotImplemented
-
-
-def _sorted_series(domain: Active, value: Numbers, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """A series in an order that differs by run: alternatives of labels, over one array of values."""
-    count = None
-    if name == "sort_values":
-        if args or keywords.keys() - {"ascending"}:
-            return NotImplemented
-        down = not keywords.get("ascending", True)
-    else:
-        given = dict(zip(("n",), args, strict=False)) | keywords
-        if given.keys() - {"n"}:
-            return NotImplemented
-        count, down = given.get("n", 5), name == "nlargest"
-    order = _order(domain, value.array, down)
-    if order is None:
-        return NotImplemented
-    best = np.take_along_axis(value.array, order, axis=1)
-    return series(best[:, :count], Coded(order[:, :count], value.labels), value.name)
 
 
 def _order(domain: Active, array: Array, down: bool) -> Array | None:
@@ -225,61 +246,65 @@ def _order(domain: Active, array: Array, down: bool) -> Array | None:
     return None if ((best[:, 1:] == best[:, :-1]).any(axis=1) & domain.active.chosen).any() else order
 
 
-def _of_table(domain: Active, table: Table, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    def of_column(column: Any) -> Any:
-        if type(column) is Coded:
-            return column if name in ("round", "copy") else NotImplemented
-        if type(column) is not Numbers:
-            series = the_pandas().Series(column, index=table.index)
-            return plain_column(getattr(series, name)(*args, **keywords))
-        index = the_pandas().RangeIndex(len(table.index))
-        found = _of_series(domain, Numbers(column.array, False, index), name, args, keywords)
-        return found if found is NotImplemented else Numbers(found.content.array)
-
-    if name in ("round", "clip", "abs", "astype", "fillna") and not any(
-        type(each_arg) in (dict, list) for each_arg in (*args, *keywords.values())
-    ):
-        columns = {}
-        for label, column in table.columns.items():
-            columns[label] = of_column(column)
-            if columns[label] is NotImplemented:
-                return NotImplemented
-        return Container(table.like(columns))
+def _of_table(domain: Active, table: Table, name: str, given: dict[str, Any]) -> Any:
+    if name in ("round", "clip", "abs", "astype", "fillna"):
+        return _by_column(domain, table, name, given)
     if name == "copy":
-        return Container(table.like(dict(table.columns)))
+        return Container(table.like(dict(table.columns))) if given.get("deep", True) is True else NotImplemented
     if name in ("sum", "mean", "max", "min"):
-        return _along(domain, table, name, args, keywords)
-    if name == "to_numpy" and not args and not keywords:
+        return _along(domain, table, name, given.get("axis", 0))
+    if name == "to_numpy":
         parts = list(table.columns.values())
         if not parts or not all(type(each) is Numbers and each.array.dtype == np.float64 for each in parts):
             return NotImplemented
         return Container(Numbers(np.stack([each.array for each in parts], axis=2)))
-    if name == "head" and len(args) <= 1 and not keywords:
-        part = slice(None, args[0] if args else 5)
-        rows = {
-            label: Numbers(column.array[:, part]) if type(column) is Numbers else _part(column, part)
-            for label, column in table.columns.items()
-        }
-        return Container(table.like(rows, _part(table.index, part)))
+    if name == "head":
+        part = slice(None, given.get("n", 5))
+        return Container(table.like(_rows(table, part), _part(table.index, part)))
     if name == "sort_values":
-        return _sorted_table(domain, table, args, keywords)
-    if name == "to_dict" and len(args) + len(keywords) <= 1:
-        orient = args[0] if args else keywords.get("orient", "dict")
-        return _table_as_dict(table, orient)
-    if name == "merge" and len(args) == 1 and keywords.keys() == {"on"} and isinstance(keywords["on"], str):
-        return _merged(table, args[0], keywords["on"])
-    if name == "assign" and not args:
+        return _sorted_table(domain, table, given)
+    if name == "to_dict":
+        return _table_as_dict(table, given.get("orient", "dict"))
+    if name == "merge" and isinstance(given.get("on"), str):
+        return _merged(table, given.get("right"), given["on"])
+    if name == "assign":
         new = Container(table.like(dict(table.columns)))
-        for label, value in keywords.items():
+        for label, value in given.items():
             tables.set_item(domain, new, label, domain.call(value, new) if callable(value) else value)
         return new
-    if name == "set_index" and len(args) == 1 and isinstance(args[0], str) and not keywords:
-        column = table.columns.get(args[0])
-        if column is None or type(column) is Numbers:
+    key = given.get("keys")
+    column = table.columns.get(key) if name == "set_index" and isinstance(key, str) else None
+    if column is None or type(column) is Numbers:
+        return NotImplemented
+    rest = {label: each for label, each in table.columns.items() if label != key}
+    return Container(Table(rest, the_pandas().Index(column, name=key)))
+
+
+def _by_column(domain: Active, table: Table, name: str, given: dict[str, Any]) -> Any:
+    """Return what a method does that treats each column by itself."""
+    if any(type(each) in (dict, list) for each in given.values()):
+        return NotImplemented
+    columns: dict[Any, Any] = {}
+    for label, column in table.columns.items():
+        if type(column) is Numbers:
+            index = the_pandas().RangeIndex(len(table.index))
+            found = _of_series(domain, Numbers(column.array, False, index), name, given)
+            columns[label] = found if found is NotImplemented else Numbers(found.content.array)
+        elif type(column) is Coded:
+            columns[label] = column if name == "round" else NotImplemented
+        else:
+            columns[label] = plain_column(getattr(the_pandas().Series(column, index=table.index), name)(**given))
+        if columns[label] is NotImplemented:
             return NotImplemented
-        rest = {label: each_column for label, each_column in table.columns.items() if label != args[0]}
-        return Container(Table(rest, the_pandas().Index(column, name=args[0])))
-    return NotImplemented
+    return Container(table.like(columns))
+
+
+def _rows(table: Table, rows: Any) -> dict[Any, Any]:
+    """Return some rows of each column."""
+    return {
+        label: Numbers(column.array[:, rows]) if type(column) is Numbers else _part(column, rows)
+        for label, column in table.columns.items()
+    }
 
 
 def _part(labels: Any, rows: Any) -> Any:
@@ -296,10 +321,7 @@ def _merged(table: Table, other: Any, on: str) -> Any:
         return NotImplemented
     met = pd.DataFrame({on: key, "__row__": np.arange(len(key))}).merge(other, on=on)
     rows = met["__row__"].to_numpy()
-    columns = {
-        label: Numbers(column.array[:, rows]) if type(column) is Numbers else _part(column, rows)
-        for label, column in table.columns.items()
-    }
+    columns = _rows(table, rows)
     for label in other.columns:
         if label != on:
             columns[label] = plain_column(met[label])
@@ -327,11 +349,10 @@ def _table_as_dict(table: Table, orient: str) -> Any:
     return Container(dict(zip(labels, rows, strict=True))) if orient == "index" else NotImplemented
 
 
-def _sorted_table(domain: Active, table: Table, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    given = dict(zip(("by",), args, strict=False)) | keywords
+def _sorted_table(domain: Active, table: Table, given: dict[str, Any]) -> Any:
     by = given.get("by")
     by = by[0] if type(by) is list and len(by) == 1 else by
-    if given.keys() - {"by", "ascending"} or not isinstance(by, str) or type(given.get("ascending", True)) is not bool:
+    if not isinstance(by, str) or type(given.get("ascending", True)) is not bool:
         return NotImplemented
     column = table.columns.get(by)
     if type(column) is not Numbers or column.array.dtype.kind != "f":
@@ -354,11 +375,10 @@ _SEQUENTIAL = 8
 """From so many numbers on NumPy adds them in another order."""
 
 
-def _along(domain: Active, table: Table, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _along(domain: Active, table: Table, name: str, axis: Any) -> Any:
     """``t.sum(axis=…)``, ``max``: a series by column or by row; NotImplemented where it has no form here."""
-    axis = args[0] if args else keywords.get("axis", 0)
     columns = list(table.columns.values())
-    if len(args) + len(keywords) > 1 or keywords.keys() - {"axis"} or axis not in (0, 1) or type(axis) is not int:
+    if type(axis) is not int or axis not in (0, 1):
         return NotImplemented
     if not columns or not all(type(each) is Numbers and each.array.dtype == np.float64 for each in columns):
         return NotImplemented
@@ -393,9 +413,9 @@ def _divided(table: Table, other: Any, keywords: dict[str, Any]) -> Any:
     return Container(table.like(columns))
 
 
-def _unstacked(value: Numbers, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _unstacked(value: Numbers) -> Any:
     """``s.unstack()`` of a series with labels of two levels: where each number goes is asked of pandas."""
-    if args or keywords.keys() - {"fill_value"} or not isinstance(value.labels, the_pandas().MultiIndex):
+    if not isinstance(value.labels, the_pandas().MultiIndex):
         return NotImplemented
     if value.labels.nlevels != 2 or not value.labels.is_unique:
         return NotImplemented
