@@ -190,3 +190,20 @@ def test_every_argument_of_a_method_is_accounted_for(function):
     made = make(function, (), {}, 30, np.random.SeedSequence(1), 30)
     assert len(made.repeated) == 30
     assert agree(from_reading(made, 30), made.repeated)
+
+
+@pytest.mark.parametrize(
+    ("function", "law", "kind"),
+    [
+        (lambda: np.random.default_rng().integers(0, 1, None, np.int64, True), {0, 1}, np.int64),
+        (lambda: np.random.default_rng().integers(3, 4, None, np.int32, True), {3, 4}, np.int32),
+        (lambda: np.random.randint(0, 2, None, np.int32), {0, 1}, np.int32),
+        (lambda: np.random.default_rng().choice(2, None, True, [0.5, 0.5], 0), {0, 1}, int),
+    ],
+)
+def test_every_argument_of_a_law_counts_also_by_its_place(function, law, kind):
+    made = make(function, (), {}, 100, np.random.SeedSequence(1))
+    drawn = [part.of(place) for part in made.parts for place in range(len(part.runs))]
+    assert len(drawn) == 100
+    assert set(drawn) == law
+    assert {type(each) for each in drawn} == {kind}

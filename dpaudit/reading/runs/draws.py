@@ -22,9 +22,15 @@ from dpaudit.reading.callables import is_taken
 from dpaudit.reading.draws import Failed, Kind, Source
 from dpaudit.reading.runs import applied, joins
 from dpaudit.reading.runs.active import Active, DeadError, GivenUpError, SplitError
-from dpaudit.reading.runs.values import Alternatives, Array, Numbers, at, differs, held, raw, raws
+from dpaudit.reading.runs.values import Alternatives, Array, Numbers, at, by_name, differs, held, raw, raws
 
-_SIZED = ("multinomial", "dirichlet", "multivariate_normal", "multivariate_hypergeometric")
+_NAMES = {
+    "choice": ("a", "size", "replace", "p"), "integers": ("low", "high", "size", "dtype", "endpoint"),
+    "randint": ("low", "high", "size", "dtype"), "random_integers": ("low", "high", "size"),
+    "multinomial": ("n", "pvals", "size"), "dirichlet": ("alpha", "size"),
+    "multivariate_normal": ("mean", "cov", "size", "check_valid", "tol"),
+}  # fmt: skip
+"""Arguments of laws of NumPy that the table of laws does not have, by their places."""
 _MOST_NUMBERS = 2**26
 """In one draw of all runs (512 MB); more is said before it is made."""
 
@@ -117,25 +123,16 @@ def _sized_call(
         return (), {**bound[0], "size": (count, *shape)}
     if source.name in ("rand", "randn") and not keywords:
         return (count, *args), {}
-    if source.name == "choice":
-        rest = dict(zip(("a", "size", "replace", "p"), args, strict=False)) | keywords
-        if (
-            rest.get("replace", True) is not True
-            or rest.keys() - {"a", "size", "replace", "p"}
-            or np.ndim(rest["a"]) > 1
-        ):
-            return None
-        return (), {**rest, "size": (count, *shape)}
-    if source.name in ("integers", "randint", "random_integers"):
-        rest = dict(zip(("low", "high", "size"), args, strict=False)) | keywords
+    names = _NAMES.get(source.name)
+    rest = None if names is None else by_name(names, args, keywords)
+    if rest is not None and source.name == "choice":
+        is_known = rest.get("replace", True) is True and not rest.keys() - set(_NAMES["choice"])
+        return ((), {**rest, "size": (count, *shape)}) if is_known and np.ndim(rest["a"]) <= 1 else None
+    if rest is not None and source.name in ("integers", "randint", "random_integers"):
         arrays = [each for each in (rest.get("low"), rest.get("high")) if each is not None and np.ndim(each)]
         return None if arrays else ((), {**rest, "size": (count, *shape)})
-    if source.name in _SIZED:
-        names = {"multinomial": ("n", "pvals"), "dirichlet": ("alpha",), "multivariate_normal": ("mean", "cov")}
-        rest = dict(zip((*names.get(source.name, ()), "size"), args, strict=False)) | keywords
-        if source.name == "multivariate_hypergeometric" or rest.get("size") is not None:
-            return None
-        return (), {**rest, "size": (count,)}
+    if rest is not None:
+        return None if rest.get("size") is not None else ((), {**rest, "size": (count,)})
     if source.kind is Kind.SCIPY:
         rest = dict(keywords)
         if len(args) or not rest.keys() <= {"loc", "scale", "size"}:
@@ -432,10 +429,10 @@ class Drawing(Active):
 
     def _choice_by_chances(self, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """``choice(a, p=p)`` with chances that differ by run: by the distribution function, as NumPy does."""
-        given = dict(zip(("a", "size", "replace", "p"), args, strict=False)) | keywords
-        chances, options = given.get("p"), given["a"]
-        if given.keys() - {"a", "p", "size"} or given.get("size") is not None or differs(options):
+        given = by_name(_NAMES["choice"], args, keywords)
+        if given is None or given.keys() - {"a", "p", "size"} or given.get("size") is not None or differs(given["a"]):
             return NotImplemented
+        chances, options = given.get("p"), given["a"]
         if type(chances) is not Numbers or chances.array.ndim != 2:
             return NotImplemented
         options = raw(options)

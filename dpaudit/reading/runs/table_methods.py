@@ -22,6 +22,7 @@ from dpaudit.reading.runs.values import (
     Numbers,
     Table,
     Windows,
+    by_name,
     differs,
     raw,
     raws,
@@ -111,12 +112,9 @@ def _given(known: dict[str, str], name: str, args: tuple[Any, ...], keywords: di
     """Return the arguments of a call by name; None where the method is not known here, or one of them."""
     if name not in known:
         return None
-    by_place, _, by_name = known[name].partition("*")
-    places = by_place.split()
-    left = {*places[len(args) :], *by_name.split()}
-    if len(args) > len(places) or not keywords.keys() <= left:
-        return None
-    return dict(zip(places, args, strict=False)) | keywords
+    places, _, others = known[name].partition("*")
+    given = by_name(places.split(), args, keywords)
+    return given if given is not None and given.keys() <= {*places.split(), *others.split()} else None
 
 
 def _of_array(domain: Active, value: Numbers, name: str, given: dict[str, Any]) -> Any:

@@ -28,6 +28,7 @@ from dpaudit.reading.runs.values import (
     Numbers,
     Table,
     at,
+    by_name,
     differs,
     held,
     is_of_pandas,
@@ -92,7 +93,9 @@ def made(domain: Active, function: Any, args: tuple[Any, ...], keywords: dict[st
     if not module.startswith("pandas") or name not in ("Series", "DataFrame"):
         return NotImplemented
     pd = the_pandas()
-    given = dict(zip(("data", "index", "columns" if name == "DataFrame" else "dtype"), args, strict=False)) | keywords
+    given = by_name(("data", "index", "columns" if name == "DataFrame" else "dtype"), args, keywords)
+    if given is None:
+        return NotImplemented
     data = opened(domain.present(given.pop("data", None)))
     if differs(tuple(given.values())):
         return NotImplemented

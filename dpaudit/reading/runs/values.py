@@ -11,7 +11,7 @@ import sys
 import types
 import weakref
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
 from typing import Any
 
@@ -458,6 +458,13 @@ def held(found: Numbers) -> Any:
 def series(array: Array, labels: Any, name: Any = None) -> Container:
     """Return numbers, (runs, n), as a series of pandas with these labels."""
     return Container(Numbers(array, False, labels, name))
+
+
+def by_name(names: Sequence[str], args: Sequence[Any], keywords: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the arguments of a call by name, the first by their places; None if one has no name, or stands twice."""
+    if len(args) > len(names) or keywords.keys() & set(names[: len(args)]):
+        return None
+    return dict(zip(names, args, strict=False)) | keywords
 
 
 def raws(args: Iterable[Any], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
