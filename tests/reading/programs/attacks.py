@@ -415,23 +415,6 @@ def a41():
     )
 
 
-def a42():
-    class A:
-        def __lt__(self, o):
-            return NotImplemented
-
-        def __gt__(self, o):
-            return "gt"
-
-    try:
-        sorted([A(), A()])
-    except TypeError as e:
-        t = str(e)
-    else:
-        t = "fine"
-    return A() < A(), A() < 3 if False else t
-
-
 def a44():
     try:
         from collections import nothing

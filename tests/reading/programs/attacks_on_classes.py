@@ -391,11 +391,6 @@ def b02():
     )
 
 
-def b03():
-    with Money(1) as m, Money(2) as n:
-        raise KeyError
-
-
 def b04():
     l = Lazy(1, z=2)
     out = [

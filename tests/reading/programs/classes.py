@@ -91,11 +91,6 @@ def cached_properties():
     return b.slow, b.slow, vars(b), LOG
 
 
-def inheritance():
-    c = Child(3)
-    return c.name(), c.area, c.whose, Child.of(1).x, isinstance(c, Base), vars(c), Child.made
-
-
 class New:
     def __new__(cls, x):
         _t("new")
@@ -422,21 +417,3 @@ def classes_are_values():
 def dynamic_class():
     K = type("K", (Base,), {"extra": lambda self: self.x + 1})
     return K(2).extra(), K(2).name(), K.__name__
-
-
-def instance_state_is_shared():
-    class Account:
-        total = []
-
-        def __init__(self):
-            self.own = []
-
-        def put(self, x):
-            self.total.append(x)
-            self.own.append(x)
-            return self
-
-    a, b = Account(), Account()
-    a.put(1).put(2)
-    b.put(3)
-    return a.total is b.total, a.total, a.own, b.own

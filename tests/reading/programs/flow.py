@@ -83,22 +83,6 @@ def _counting(n):
     return got
 
 
-def generators():
-    g = _counting(3)
-    out = [next(g), g.send("a"), g.send("b")]
-    try:
-        g.send("c")
-    except StopIteration as stop:
-        out.append(stop.value)
-    h = _counting(3)
-    out += [next(h), h.throw(ValueError("thrown"))]
-    h.close()
-    k = _counting(2)
-    next(k)
-    k.close()
-    return out, list(_counting(2)), [*h]
-
-
 def delegation():
     def outer():
         got = yield from _counting(2)
@@ -149,23 +133,6 @@ def delegation_to_own_iterator():
     return out
 
 
-def delegation_errors():
-    def g():
-        yield from 5
-
-    def h():
-        yield 1
-        raise StopIteration("inside")
-
-    out = []
-    for make in (g, h):
-        try:
-            list(make())
-        except Exception as error:
-            out.append((type(error).__name__, str(error), repr(error.__cause__)))
-    return out
-
-
 def generator_expressions():
     n = 2
     g = (x * n for x in range(4) if x % n or x)
@@ -187,22 +154,6 @@ def generators_are_lazy():
 
     firsts = list(itertools.islice((x * x for x in naturals() if x % 2), 3))
     return firsts, any(x > 3 for x in naturals()), next(x for x in naturals() if x == 2)
-
-
-def generator_closed_early():
-    def g():
-        try:
-            yield 1
-            yield 2
-        finally:
-            _t("closed")
-
-    for x in g():
-        break
-    _t("after")
-    a, *_ = [next(g()), 5]
-    _t("end")
-    return x, a
 
 
 def yield_as_value():
@@ -303,19 +254,6 @@ def own_exceptions():
     except TypeError as error:
         out.append(str(error))
     return out
-
-
-def exit_of_system():
-    try:
-        raise SystemExit(3)
-    except BaseException as error:
-        return error.code
-
-
-def notes():
-    error = ValueError("a")
-    error.add_note("n")
-    raise error
 
 
 @contextlib.contextmanager
@@ -609,10 +547,6 @@ def starred_everything():
     o = *a_range(), 9
     p = [*a_range(), *"xy"], {*a_range(), 1}, {**{"a": 1}, **dict(b=2)}
     return a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, [(q, r) for q, *r in ["abc"]], _
-
-
-def a_range():
-    return range(2)
 
 
 def comprehension_targets():

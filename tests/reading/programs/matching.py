@@ -140,17 +140,6 @@ def all_kinds():
     ]  # fmt: skip
 
 
-def names_remain_after_a_guard():
-    x = "before"
-    match [1, 2]:
-        case [x, 3]:
-            pass
-        case [x, y] if x > 5:
-            pass
-        case _:
-            return x, y
-
-
 def names_are_bound_only_by_a_whole_match():
     a = b = "before"
     match (1, 2, 3):
@@ -159,16 +148,6 @@ def names_are_bound_only_by_a_whole_match():
         case (a, 9, _) | (_, 9, a):
             pass
     return a, b
-
-
-def guards_with_effects():
-    match _t(5):
-        case x if _t(x > 9):
-            return "big"
-        case 5 as x if _t(False) or _t(0):
-            return "never"
-        case int(x) if (y := x + 1) and y > 2:
-            return x, y
 
 
 def alternatives_that_bind():
@@ -180,13 +159,6 @@ def alternatives_that_bind():
             case _:
                 out.append("none")
     return out
-
-
-def no_case():
-    match 5:
-        case 6:
-            return 1
-    return "went on"
 
 
 def nested_match():
@@ -318,31 +290,6 @@ class Keys:
     B = "a"
 
 
-def order_of_tests():
-    class V:
-        def __init__(self, n):
-            self.n = n
-
-        def __eq__(self, other):
-            _t((self.n, other))
-            return self.n == other
-
-    match [V(1), V(2)]:
-        case [1, 3]:
-            return "never"
-        case [V(), 2] | [_, 2]:
-            return "found"
-
-
-def soft_keywords():
-    match = {"case": 1}
-    case = match["case"]
-    _ = 3
-    match case, _:
-        case 1, _:
-            return case, _
-
-
 def in_a_class_body():
     class C:
         match [1, 2]:
@@ -352,15 +299,6 @@ def in_a_class_body():
                 c = 0
 
     return C.a, C.b, C.c, sorted(n for n in vars(C) if not n.startswith("__") or "dpaudit" in n)
-
-
-def captures_into_cells():
-    def f(v):
-        match v:
-            case [a, *b]:
-                return lambda: (a, b)
-
-    return f([1, 2])()
 
 
 def subject_forms():

@@ -20,17 +20,6 @@ def walrus_of_a_comprehension():
     return out, total, found
 
 
-def walrus_in_lambda():
-    f = lambda a: (b := a + 1) and b * 2
-    return f(3), "b" in f.__code__.co_varnames
-
-
-def unbound_local():
-    if not COUNT:
-        x = 1
-    return x
-
-
 def unbound_by_annotation():
     COUNT: int
     return COUNT
@@ -61,21 +50,6 @@ def deleted_name():
         return x
     except UnboundLocalError as error:
         return str(error)
-
-
-def global_that_is_read():
-    global COUNT
-    return COUNT + 1
-
-
-def global_read_in_inner():
-    COUNT = "local"
-
-    def f():
-        global COUNT
-        return COUNT
-
-    return f(), COUNT
 
 
 def class_scope_is_not_seen():
@@ -133,45 +107,6 @@ def class_with_conditions():
         C.D.l,
         sorted(vars(C.D)),
     )
-
-
-def class_nonlocal():
-    x = 1
-
-    class C:
-        nonlocal x
-        x = 2
-
-    return x
-
-
-def private_names():
-    class C:
-        __a = 1
-
-        def __init__(self, __b=2):
-            self.__c = __b
-            __d = 3
-            self.e = lambda: (self.__c, __d)
-
-        def __f(self, __x):
-            return __x
-
-        def all(self):
-            class __Inner:
-                pass
-
-            def __g():
-                return self.__a
-
-            other = {"__h": 1}
-            return self.__a, self.__c, self.__f(5), __g(), other, self.e(), __Inner.__name__
-
-        def keyword(self):
-            return self.__f(_C__x=1)
-
-    c = C()
-    return c.all(), c.keyword(), sorted(vars(c)), C._C__a
 
 
 class _Private:
@@ -253,24 +188,6 @@ def trivial_inner_functions():
     return f(), g(), h(2), k(), list(map(h, [1]))
 
 
-def qualified_names():
-    class C:
-        def f(self):
-            return lambda: 0
-
-        class D:
-            pass
-
-    def g():
-        def h():
-            yield 1
-
-        return h
-
-    names = [C.__qualname__, C.f.__qualname__, C().f().__qualname__, C.D.__qualname__, g().__qualname__]
-    return names, g()().__qualname__, repr(C), C.__module__, g.__name__, (lambda: 0).__qualname__
-
-
 def _names_of_a_call(a, b=2, *args, c, d=4, **keywords):
     return a
 
@@ -314,21 +231,6 @@ def spread_errors():
         except TypeError as error:
             out.append(str(error))
     return out
-
-
-def docstrings():
-    def f():
-        """Of f."""
-
-    class C:
-        """Of C."""
-
-        x = 1 and 2
-
-    def g():
-        "a" and "b"
-
-    return f.__doc__, C.__doc__, g.__doc__
 
 
 def annotations_of_a_class():
