@@ -15,8 +15,9 @@ from dpaudit.gate.result import GateResult, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.result import summary as gate_summary
 from dpaudit.processes import Asked, other_question
 from dpaudit.report import html_page
+from dpaudit.report.document import words
 from dpaudit.report.formats import markdown, summary
-from dpaudit.report.text.verdict import FOUND_ONCE, MEANS_ONCE, plain_words
+from dpaudit.report.text.verdict import plain_words
 from dpaudit.request import AuditRequest
 from dpaudit.review.check import check, passes
 from dpaudit.stats.two_looks import FALSE_ALARM
@@ -65,8 +66,8 @@ def test_it_does_not_read_as_private(unlucky):
         flat = " ".join(text.split())
         assert "was confirmed" in flat and "more than is claimed" in flat and "did not confirm" in flat
         assert "No violation of the claim ε = 1 was found" not in flat
-    said = plain_words(unlucky)
-    assert (said.found, said.means) == (FOUND_ONCE, MEANS_ONCE)
+    said, plain = plain_words(unlucky), words()["plain"]
+    assert (said.found, said.means) == (plain["found"]["once"], plain["means"]["once"])
 
 
 @pytest.mark.usefixtures("undrawn")
