@@ -1,5 +1,6 @@
 """Does the command behave in a real process: start fast, survive pipes and signals, and share work?"""
 
+import functools
 import json
 import os
 import signal
@@ -117,11 +118,11 @@ def test_an_interrupt_exits_with_130_and_leaves_nothing_behind(workers, folder):
     arguments = ["audit", "slow.py:f", "--pair", "pair.json", "--runs", "1e6", "--json", "e.json", "--html", "e.html"]
     command = [*COMMANDS["module"], *arguments, "--workers", workers]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    popen = (
-        forked.Popen if workers == "1" else subprocess.Popen
-    )  # workers of a forked process share what this one opened
+    # workers of a forked process share what this one opened; and tests in the background hear no interrupt
+    popen = forked.Popen if workers == "1" else subprocess.Popen
+    heard = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with forked.children():
-        process = popen(command, cwd=folder, start_new_session=True, **pipes)
+        process = popen(command, cwd=folder, start_new_session=True, preexec_fn=heard, **pipes)
     deadline = time.monotonic() + 120
     while not (folder / "running").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
