@@ -240,9 +240,14 @@ class Universe(Parts):
             return outcome
         if self.state.followed and (found := decisions.compared(self.state, name, left, right)) is not None:
             return found
+        pairs = ((left, right), (right, left))
+        if self.state.record and any(
+            each is None and isinstance(other, float) and other != other for each, other in pairs
+        ):
+            refuse("None beside a missing number of a record, which is NaN in a column of numbers", "pd.isna(value)")
         if name not in ("is_", "is_not"):
             return self.binary(name, left, right)
-        for each, other in ((left, right), (right, left)):
+        for each, other in pairs:
             if isinstance(each, Token):
                 if other is None and each.kinds is not None:
                     return name == "is_not"
