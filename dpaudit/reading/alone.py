@@ -216,9 +216,9 @@ class Alone(python.Python):
 
     def _touch(self, *values: Any) -> bool:
         """Note an operation on numbers; return whether one of them is not known."""
-        found = any(map(self._is_unknown, values))
-        self._touched += found
-        return found
+        is_touched = any(map(self._is_unknown, values))
+        self._touched += is_touched
+        return is_touched
 
     def _looks(self, value: Any, what: str) -> None:
         """Name a question about a number that is no comparison."""
@@ -286,9 +286,9 @@ class Alone(python.Python):
     def enter(self, manager: Any) -> Any:
         """``with a``: it is told of exceptions."""
         self._is_known_type(manager)
-        kind, found = type(manager), super().enter(manager)
+        kind, entered = type(manager), super().enter(manager)
         silent = kind in (contextlib.nullcontext, np.errstate) or kind.__name__ == "_GeneratorContextManager"
-        return found if silent else _Told(self, found)
+        return entered if silent else _Told(self, entered)
 
     # --- calls --------------------------------------------------------------------------------------------
 
@@ -333,23 +333,23 @@ class Alone(python.Python):
             return super().foreign(function, args, keywords)
         name = str(getattr(function, "__name__", type(function).__name__))
         self._judge(function, name, owner, rest, keywords)
-        found = super().foreign(function, args, keywords)
-        if self._is_fresh(function, name, owner, args, found):
-            self._fresh(found)
-            for each in getattr(found, "__dataclass_fields__", {}).values():
-                value = getattr(found, each.name, None)
+        result = super().foreign(function, args, keywords)
+        if self._is_fresh(function, name, owner, args, result):
+            self._fresh(result)
+            for each in getattr(result, "__dataclass_fields__", {}).values():
+                value = getattr(result, each.name, None)
                 if each.default_factory in _CHANGING and not any(value is one for one in (*args, *keywords.values())):
                     self._fresh(value)
-        return found
+        return result
 
-    def _is_fresh(self, function: Any, name: str, owner: Any, args: tuple[Any, ...], found: Any) -> bool:
+    def _is_fresh(self, function: Any, name: str, owner: Any, args: tuple[Any, ...], result: Any) -> bool:
         """Whether what a call returns was made by it, and nobody else has it."""
-        if found is owner or any(found is each for each in args):
+        if result is owner or any(result is each for each in args):
             return False
-        if isinstance(found, np.ndarray):
-            return found.base is None and (_top(type(owner).__module__) == "numpy" or owner is None)
+        if isinstance(result, np.ndarray):
+            return result.base is None and (_top(type(owner).__module__) == "numpy" or owner is None)
         if isinstance(function, type) or name == "__new__":
-            kind: Any = type(found)
+            kind: Any = type(result)
             return _is_simple(kind) or hasattr(kind, "__next__")
         if isinstance(owner, _CHANGING):
             return name in ("copy", "union", "intersection", "difference", "symmetric_difference", "__iter__")
@@ -466,12 +466,12 @@ class Alone(python.Python):
         """``o[k]``."""
         self._is_known_type(owner)
         is_made = id(owner) in self._made
-        found = super().item(owner, key)
+        member = super().item(owner, key)
         if isinstance(owner, collections.defaultdict):
             is_new = is_made and owner.default_factory in _CHANGING
         else:
             is_new = isinstance(key, slice) and (type(owner) is list or (is_made and isinstance(owner, np.ndarray)))
-        return self._fresh(found) if is_new else found
+        return self._fresh(member) if is_new else member
 
     def set_item(self, owner: Any, key: Any, value: Any) -> None:
         """``o[k] = v``."""
@@ -486,9 +486,9 @@ class Alone(python.Python):
     def binary(self, name: str, left: Any, right: Any) -> Any:
         """``a + b``."""
         self._touch(left, right)
-        found = super().binary(name, left, right)
+        result = super().binary(name, left, right)
         plain = {type(left), type(right)} <= {list, set, dict, int, float, np.ndarray, SymbolicValue}
-        return self._fresh(found) if plain else found
+        return self._fresh(result) if plain else result
 
     def compare(self, name: str, left: Any, right: Any) -> Any:
         """``a < b``, ``a is b``, ``a in b``."""

@@ -187,13 +187,13 @@ _LONGEST = 200  # members of a container that are looked through, and characters
 
 def constants_of(function: Any) -> list[int | float | str]:
     """Return the numbers and texts in a function's code, each once, in the order in which they are met."""
-    found: dict[tuple[type, Any], None] = {}
+    constants: dict[tuple[type, Any], None] = {}
     for value in _of(function, set(), 0):
         if value == value and not isinstance(value, bool):
-            found.setdefault((type(value), value))
-        if len(found) >= _MOST:
+            constants.setdefault((type(value), value))
+        if len(constants) >= _MOST:
             break
-    return [value for _, value in found]
+    return [value for _, value in constants]
 
 
 def _of(value: Any, seen: set[int], depth: int) -> Iterator[Any]:

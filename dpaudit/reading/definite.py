@@ -415,10 +415,10 @@ def looped(plan: Plan, function: Callable[..., Any], values: tuple[Any, ...]) ->
             _fill(own, content)
         return Looped(names, error)
     try:
-        found, error = function(locals, *values)
+        names_after, error = function(locals, *values)
     except Exception as raised:  # of a comprehension
-        found, error = {}, raised
-    names = {name: found[name] for name in plan.stored if name in found}
+        names_after, error = {}, raised
+    names = {name: names_after[name] for name in plan.stored if name in names_after}
     if _VALUE in names and not is_plain([names[_VALUE]]):
         return None
     kept = not any(id(type(each)) in _FLAT for each in names.values()) and all(map(is_flat, changed))

@@ -94,8 +94,8 @@ def method(value: Any, name: str) -> types.MethodType | None:
     kind: Any = type(value)
     if not has_own_methods(kind):
         return None
-    found = in_class(kind, name)
-    return types.MethodType(found, value) if is_own(found) else None
+    method_found = in_class(kind, name)
+    return types.MethodType(method_found, value) if is_own(method_found) else None
 
 
 def getter(value: Any, name: str) -> Any:
@@ -120,12 +120,12 @@ def _behind(value: Any, name: str, what: str) -> Any:
             return None
         order: Any = value.__self_class__.__mro__
         after = order[order.index(value.__thisclass__) + 1 :]
-        found = next((vars(base)[name] for base in after if name in vars(base)), None)
+        behind = next((vars(base)[name] for base in after if name in vars(base)), None)
     elif has_own_methods(kind) and not is_own(in_class(kind, "__getattribute__")):
-        found = in_class(kind, name)
+        behind = in_class(kind, name)
     else:
         return None
-    function = getattr(found, what) if type(found) is property else None
+    function = getattr(behind, what) if type(behind) is property else None
     return function if is_own(function) else None
 
 
@@ -134,10 +134,10 @@ def computed(value: Any, name: str) -> Any:
     kind: Any = type(value)
     if not has_own_methods(kind) or is_own(in_class(kind, "__getattribute__")):
         return None
-    found = in_class(kind, name)
-    if type(found) is not functools.cached_property or name in getattr(value, "__dict__", {name: None}):
+    property_found = in_class(kind, name)
+    if type(property_found) is not functools.cached_property or name in getattr(value, "__dict__", {name: None}):
         return None
-    return found.func if is_own(found.func) else None
+    return property_found.func if is_own(property_found.func) else None
 
 
 def attempts(name: str, left: Any, right: Any, *, always: bool = False) -> list[tuple[Any, Any]]:
@@ -152,8 +152,8 @@ def attempts(name: str, left: Any, right: Any, *, always: bool = False) -> list[
         return []
     if name == "ne":  # object's own is what __eq__ is not
         first, second = (
-            Negated(equal) if found is object.__ne__ and is_own(equal := in_class(kind, "__eq__")) else found
-            for found, kind in zip((first, second), kinds, strict=True)
+            Negated(equal) if tried is object.__ne__ and is_own(equal := in_class(kind, "__eq__")) else tried
+            for tried, kind in zip((first, second), kinds, strict=True)
         )
     if not always and not any(is_own(each) or type(each) is Negated for each in (first, second)):
         return []
@@ -173,8 +173,8 @@ def attempts(name: str, left: Any, right: Any, *, always: bool = False) -> list[
 
 def operators(name: str, left: Any, right: Any) -> list[tuple[types.MethodType, Any]]:
     """Return the user's methods among them."""
-    found = attempts(name, left, right)
-    return [(each, other) for each, other in found if is_users(each)]
+    methods = attempts(name, left, right)
+    return [(each, other) for each, other in methods if is_users(each)]
 
 
 def is_users(method: Any) -> bool:
@@ -200,9 +200,9 @@ class Negated:
         return Negated(types.MethodType(self.equal, value))
 
 
-def bound(found: Any, value: Any) -> Any:
+def bound(descriptor: Any, value: Any) -> Any:
     """Return what a class has under a name as Python gets it from an object."""
-    return found.__get__(value, type(value)) if hasattr(type(found), "__get__") else found
+    return descriptor.__get__(value, type(value)) if hasattr(type(descriptor), "__get__") else descriptor
 
 
 def no_operator(name: str, left: Any, right: Any, inplace: bool = False) -> TypeError:
@@ -316,8 +316,8 @@ class Iterating:
 
     def __getattr__(self, name: str) -> Any:  # yield from sends and throws
         if name in ("send", "throw", "close"):
-            found = self._domain.attribute(self._iterator, name)
-            return functools.partial(self._domain.call, found)
+            member = self._domain.attribute(self._iterator, name)
+            return functools.partial(self._domain.call, member)
         raise AttributeError(name)
 
 
@@ -381,7 +381,7 @@ def _ordered(domain: Python, values: Any, keywords: dict[str, Any]) -> dict[str,
         return keywords
 
     def asking(each: Any) -> Any:
-        found = each if key is None else domain.call(key, each)
-        return _Ordered(domain, found) if is_of_own_class(found) else found
+        sort_key = each if key is None else domain.call(key, each)
+        return _Ordered(domain, sort_key) if is_of_own_class(sort_key) else sort_key
 
     return {**keywords, "key": asking}

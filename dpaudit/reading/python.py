@@ -99,12 +99,12 @@ class Python:
         """Return a user's function rewritten for this domain."""
         if is_rewritten(function):
             return function
-        found = self._twins.get(function)
-        if found is None or found.__wrapped_code__ is not function.__code__:  # type: ignore[attr-defined]
-            found = self._twins[function] = source.rewritten(function, self.rewriter, self)
-            found.__wrapped_code__ = function.__code__  # type: ignore[attr-defined]
-        found.__defaults__, found.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
-        return found
+        twin = self._twins.get(function)
+        if twin is None or twin.__wrapped_code__ is not function.__code__:  # type: ignore[attr-defined]
+            twin = self._twins[function] = source.rewritten(function, self.rewriter, self)
+            twin.__wrapped_code__ = function.__code__  # type: ignore[attr-defined]
+        twin.__defaults__, twin.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+        return twin
 
     # --- calls --------------------------------------------------------------------------------------------
 
@@ -125,9 +125,9 @@ class Python:
         elif (method := dispatch.method(function, "__call__")) is not None:
             return self.call(method, *args, **keywords)
         if args and not keywords and id(function) in _OF_BUILTINS:
-            found = self._special(function, args)
-            if found is not None:
-                return found()
+            special = self._special(function, args)
+            if special is not None:
+                return special()
         if id(function) in _SEES_FRAMES and not (args and id(function) in (id(vars), id(dir))):
             raise UnreadableError(f"{function.__name__}() sees more than its arguments")
         return self.foreign(function, args, keywords)
@@ -188,9 +188,9 @@ class Python:
         if not issubclass(type(made), kind):
             return made
         init = dispatch.in_class(type(made), "__init__")
-        found = self.call(dispatch.bound(init, made), *args, **keywords) if init is not object.__init__ else None
-        if found is not None:
-            raise TypeError(f"__init__() should return None, not '{type(found).__name__}'")
+        returned = self.call(dispatch.bound(init, made), *args, **keywords) if init is not object.__init__ else None
+        if returned is not None:
+            raise TypeError(f"__init__() should return None, not '{type(returned).__name__}'")
         return made
 
     def blank(self, kind: type) -> Any:
@@ -423,8 +423,8 @@ class Python:
         """``if a``."""
         if not dispatch.is_of_own_class(value):
             return bool(value)
-        found = self._special(bool, (value,))
-        return bool(value) if found is None else found()
+        special = self._special(bool, (value,))
+        return bool(value) if special is None else special()
 
     def iterate(self, value: Any) -> Iterable[Any]:
         """``for x in a``."""
@@ -445,10 +445,10 @@ class Python:
     def _items(self, value: Any) -> Iterable[Any]:
         for place in itertools.count():
             try:
-                found = self.item(value, place)
+                item = self.item(value, place)
             except (IndexError, StopIteration):
                 return
-            yield found
+            yield item
 
     def unpack(self, value: Any, count: int, star: int | None) -> Sequence[Any]:
         """``a, *b = v``: the parts, of which the starred one is a list."""
@@ -517,20 +517,20 @@ class Python:
         """``case {k: a, **b}``: the values, then a dict of the others; or None."""
         if not type(value).__flags__ & _IS_MAPPING or (keys and self.call(len, value) < len(keys)):
             return None
-        found: list[Any] = []
+        values: list[Any] = []
         get = self.attribute(value, "get") if keys else None
         for place, key in enumerate(keys):
             if key in keys[:place]:
                 raise ValueError(f"mapping pattern checks duplicate key ({key!r})")
-            found.append(self.call(get, key, _NOTHING))
-            if found[-1] is _NOTHING:
+            values.append(self.call(get, key, _NOTHING))
+            if values[-1] is _NOTHING:
                 return None
         if not rest:
-            return [*found, None]
+            return [*values, None]
         others = dict(self.mapping(value))
         for key in keys:
             del others[key]
-        return [*found, self.new(others)]
+        return [*values, self.new(others)]
 
     def match_class(self, value: Any, kind: Any, places: int, names: tuple[str, ...]) -> Sequence[Any] | None:
         """``case C(a, b=c)``: the attributes, or None."""
@@ -549,17 +549,17 @@ class Python:
             plural = "" if allowed == 1 else "s"
             raise TypeError(f"{kind.__name__}() accepts {allowed} positional sub-pattern{plural} ({places} given)")
         wanted = [*(() if whole else positional[:places]), *names]
-        found: list[Any] = [value] if whole else []
+        parts: list[Any] = [value] if whole else []
         for place, name in enumerate(wanted):
             if not isinstance(name, str):
                 raise TypeError(f"__match_args__ elements must be strings (got {type(name).__name__})")
             if name in wanted[:place]:
                 raise TypeError(f"{kind.__name__}() got multiple sub-patterns for attribute {name!r}")
             try:
-                found.append(self.attribute(value, name))
+                parts.append(self.attribute(value, name))
             except AttributeError:
                 return None
-        return found
+        return parts
 
 
 _NOTHING = object()

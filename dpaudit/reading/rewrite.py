@@ -577,9 +577,9 @@ class Statements(Expressions):
         new = self.inplace_item(operator, read(owner), ask(get, read(owner), key), value)
         return at(node, [*out, ast.Expr(ask(put, read(owner), key, new))])
 
-    def inplace_item(self, operator: ast.expr, owner: ast.expr, found: ast.expr, value: ast.expr) -> ast.expr:
+    def inplace_item(self, operator: ast.expr, owner: ast.expr, old: ast.expr, value: ast.expr) -> ast.expr:
         """What is stored for ``a[k] += v`` and ``a.b += v``, of what was found there."""
-        return ask("inplace", operator, found, value)
+        return ask("inplace", operator, old, value)
 
     def visit_Delete(self, node: ast.Delete) -> Any:
         """``del a[k]`` → ``domain.delete_item(a, k)``."""

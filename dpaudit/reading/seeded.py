@@ -119,7 +119,7 @@ class _Found:
         for each in modules:
             for name, node in each.text.defined:
                 named.setdefault(name, []).append((each, node))
-        found = {"numpy": "", "python": "", "kept": ""}
+        states = {"numpy": "", "python": "", "kept": ""}
         looked_up: dict[tuple[int, str], tuple[Mapping[str, Any], Any]] = {}
         seen: set[int] = set()
         pending: list[tuple[_Module, ast.AST]] = [(each, node) for each in modules for node in each.text.body]
@@ -128,14 +128,14 @@ class _Found:
             if id(node) in seen:
                 continue
             seen.add(id(node))
-            for name, owner in reader(module, found, looked_up).of(node):
+            for name, owner in reader(module, states, looked_up).of(node):
                 pending += [
                     (other, inner)
                     for other, whole in named.get(name, ())
                     if owner is None or owner == other.names.get("__name__")
                     for inner in _within(whole, reader.methods)
                 ]
-        return cls(found, looked_up)
+        return cls(states, looked_up)
 
     def holds(self) -> bool:
         """Whether every name is still what it was: then the same would be found again."""
@@ -292,8 +292,8 @@ class _Importing(ast.NodeVisitor):
     methods: ClassVar[frozenset[str] | None] = None
     """What runs of a class that is called; None for all of it."""
 
-    def __init__(self, module: _Module, found: dict[str, str], looked_up: dict[Any, Any]) -> None:
-        self.module, self.found, self.names = module, found, set[tuple[str, str | None]]()
+    def __init__(self, module: _Module, states: dict[str, str], looked_up: dict[Any, Any]) -> None:
+        self.module, self.found, self.names = module, states, set[tuple[str, str | None]]()
         self.looked_up = looked_up
         self.aliases = module.text.aliases
 

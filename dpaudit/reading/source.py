@@ -121,10 +121,10 @@ def _source_of(function: types.FunctionType) -> Source:
     hook = names.get("__loader__")
     hook = hook if type(hook).__name__ == "AssertionRewritingHook" else None
     key = code.co_filename, lazy, hook is not None
-    found = _sources.get(key)
-    if found is None or found.lines is not lines:
-        found = _sources[key] = Source(lines, _places("".join(lines), code.co_filename, lazy, hook))
-    return found
+    source_text = _sources.get(key)
+    if source_text is None or source_text.lines is not lines:
+        source_text = _sources[key] = Source(lines, _places("".join(lines), code.co_filename, lazy, hook))
+    return source_text
 
 
 def _places(text: str, file: str, lazy: int, hook: Any) -> dict[types.CodeType, Place]:

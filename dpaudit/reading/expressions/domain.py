@@ -120,10 +120,10 @@ class Expressions(Python):
             self._effects += 1
             if source.name == "shuffle" and args:
                 self._changes(args[0])
-            found = drawn(source, args, keywords, self.releases)
-            if isinstance(found, Draw):
-                found.step = self._step
-            return self.made(found)
+            result = drawn(source, args, keywords, self.releases)
+            if isinstance(result, Draw):
+                result.step = self._step
+            return self.made(result)
         if is_seeder(function) or (is_maker(function) and (args or keywords)):
             refuse("noise with a fixed seed, which is no noise")
         if is_maker(function):
@@ -153,20 +153,20 @@ class Expressions(Python):
 
     def _both_ways(self, fork: Forked, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call a function that changes nothing on both ways, and join what it returns."""
-        decided, before, found = self.decided, self._effects, []
+        decided, before, results = self.decided, self._effects, []
         self._graph.ways -= 1
         if self._graph.ways < 0:
             refuse("the data decide among too many ways; write np.where, or a smaller length")
         try:
             for way in (True, False):
                 self.decided = {**decided, fork.condition.place: way}
-                found.append(self.call(function, *args, **keywords))
+                results.append(self.call(function, *args, **keywords))
         finally:
             self.decided = decided
         if self._effects != before:
             raise fork
         try:
-            return _joined_numbers(self._graph, fork.condition, *found)
+            return _joined_numbers(self._graph, fork.condition, *results)
         except NotReadError:
             raise fork from None
 
@@ -176,9 +176,9 @@ class Expressions(Python):
 
     def construct(self, kind: type, /, *args: Any, **keywords: Any) -> Any:
         """Make an object of a user's class."""
-        found = super().construct(kind, *args, **keywords)
-        self.made_object(found)
-        return found
+        made = super().construct(kind, *args, **keywords)
+        self.made_object(made)
+        return made
 
     def _refuse_seeded(self, source: Any) -> None:
         if self._seeded[0] != len(self._twins):
@@ -230,8 +230,8 @@ class Expressions(Python):
         into = "out" in keywords or (isinstance(function, np.ufunc) and len(args) > function.nin)
         if not (is_pure and is_plain) or into or name.startswith("__") or name in tables.NOT_PURE | _KEPT:
             refuse(f"{name}() of {module}, of which it is not known that it depends on its arguments alone")
-        found = super().foreign(function, args, keywords)
-        return found.astype(object) if function in _BLANK and found.dtype == float else found
+        result = super().foreign(function, args, keywords)
+        return result.astype(object) if function in _BLANK and result.dtype == float else result
 
     def _largest(self, items: list[Any], key: Any) -> Any:
         """``max`` of numbers with noise, of tuples that begin with one, or by one."""
@@ -247,13 +247,13 @@ class Expressions(Python):
 
     def _until(self, function: Any, values: Any) -> Any:
         """``any`` and ``all`` of an iterator, which is asked no further than the first answer."""
-        found: list[Any] = []
+        truths: list[Any] = []
         for each in self._passes(values):
             if isinstance(each, Value):
-                found.append(each)
+                truths.append(each)
             elif bool(self.truth(each)) is (function is any):
                 return function is any
-        return tables.BY_IDENTITY[id(function)][1](found) if found else function is all
+        return tables.BY_IDENTITY[id(function)][1](truths) if truths else function is all
 
     def _asking(self, function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """What a builtin calls by itself asks this domain."""
@@ -499,10 +499,10 @@ class Expressions(Python):
             return super().inplace(name, target, value)
         if type(target) is np.ndarray:
             self._changes(target)
-            found = self.binary(name, target, value)
-            if np.shape(found) != target.shape or (target.dtype != object and tables.is_array(found)):
+            result = self.binary(name, target, value)
+            if np.shape(result) != target.shape or (target.dtype != object and tables.is_array(result)):
                 refuse("an array is changed in place to what it cannot hold; write a = a + b")
-            target[...] = found
+            target[...] = result
             return target
         if _holds((target, value), Value, Draw, Noisy, Seen):
             return self.binary(name, target, value)

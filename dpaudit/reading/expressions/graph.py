@@ -54,11 +54,11 @@ class Graph:
 
     def copy(self) -> Graph:
         """Return a graph with the same nodes, to which ten times as many may be added."""
-        found = Graph(10 * self.most)
-        found.nodes, found._places = self.nodes.copy(), self._places.copy()
-        found._whole, found._truths = self._whole.copy(), self._truths.copy()
-        found._single, found._public = self._single.copy(), self._public.copy()
-        return found
+        graph = Graph(10 * self.most)
+        graph.nodes, graph._places = self.nodes.copy(), self._places.copy()
+        graph._whole, graph._truths = self._whole.copy(), self._truths.copy()
+        graph._single, graph._public = self._single.copy(), self._public.copy()
+        return graph
 
     def node(self, kind: str, *of: Any) -> Value:
         """Return the value of an operation, made once."""
@@ -83,9 +83,9 @@ class Graph:
     def constant(self, value: Any) -> Value:
         """Return a public number; a float counts as its decimal notation."""
         if isinstance(value, bool | np.bool_):
-            found = self.node("const", Fraction(int(value)))
-            self._truths.add(found.place)
-            return found
+            constant = self.node("const", Fraction(int(value)))
+            self._truths.add(constant.place)
+            return constant
         exact = value if isinstance(value, Fraction) else exactly(value)
         return self.node("const", exact)
 
@@ -136,10 +136,10 @@ class Graph:
         if kind == "const":
             return {-1: of[0]} if of[0] else {}
         if kind in ("add", "sub") and not self.is_truth(value):  # a condition stays whole
-            found = self.linear(Value(self, of[0]))
+            multiples = self.linear(Value(self, of[0]))
             for place, many in self.linear(Value(self, of[1])).items():
-                found[place] = found.get(place, Fraction(0)) + (many if kind == "add" else -many)
-            return {place: many for place, many in found.items() if many}
+                multiples[place] = multiples.get(place, Fraction(0)) + (many if kind == "add" else -many)
+            return {place: many for place, many in multiples.items() if many}
         if kind == "mul" and self.nodes[of[0]][0] == "const":
             return {place: many * self.nodes[of[0]][1] for place, many in self.linear(Value(self, of[1])).items()}
         return {value.place: Fraction(1)}
@@ -150,11 +150,11 @@ class Graph:
         if not one.keys() & other.keys():
             return left - right
         rest = {place: one.get(place, 0) - other.get(place, 0) for place in {**one, **other}}
-        found = self.constant(rest.pop(-1, Fraction(0)))
+        difference = self.constant(rest.pop(-1, Fraction(0)))
         for place, many in rest.items():
             if many:
-                found = found + Value(self, place) * many
-        return found
+                difference = difference + Value(self, place) * many
+        return difference
 
     def chosen(self, condition: Value, one: Value, other: Value) -> Value:
         """Return one where a condition holds, and else the other."""
@@ -174,10 +174,10 @@ class Graph:
                 part, rest, left = shared
                 apply = {"min": Value.minimum, "max": Value.maximum, "add": _add, "mul": _mul}[kind]
                 return apply(part, self.chosen(condition, rest, left))
-        found = other + condition * self.difference(one, other)
+        chosen = other + condition * self.difference(one, other)
         if self.is_truth(one) and self.is_truth(other):
-            self.truth(found)
-        return found
+            self.truth(chosen)
+        return chosen
 
     def _extreme(self, condition: Value, one: Value, other: Value) -> Value | None:
         """The larger or the smaller one, where the condition says so."""
@@ -249,9 +249,9 @@ class Value:
         one, two = self.constant, other.constant
         if one is None or two is None:
             return None
-        found = apply(one, two)
-        short = max(abs(found.numerator), found.denominator) < 10**_MOST_DIGITS
-        return self.graph.constant(found) if short else None
+        folded = apply(one, two)
+        short = max(abs(folded.numerator), folded.denominator) < 10**_MOST_DIGITS
+        return self.graph.constant(folded) if short else None
 
     def _made(self, other: Value, apply: Callable[..., Fraction], kind: str, *of: int) -> Value:
         """A constant of two short ones, or else a node."""
@@ -479,14 +479,14 @@ class Release:
             return self.moving()
         graph = self.values[0].graph
         scores = [each * (1 / self.scale) for each in self.values]
-        found = []
+        expressions = []
         for one in scores:
             odds = graph.constant(1)
             for other in scores:
                 if other is not one:
                     odds = odds + graph.difference(other, one).called("exp")
-            found.append(odds.called("log") * self.scale)
-        return tuple(found)
+            expressions.append(odds.called("log") * self.scale)
+        return tuple(expressions)
 
     @property
     def form(self) -> tuple[Any, ...]:
@@ -584,7 +584,7 @@ def noise_of(law: str, scale: Any, location: Any = 0, size: Any = None) -> Any:
         refuse("noise whose scale or size hangs on the data: two scales of one noise have no bound; use a public one")
     shape = np.broadcast_shapes(np.shape(scale), np.shape(location)) if size is None else size
     shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
-    found = np.empty(shape, dtype=object)
+    noise = np.empty(shape, dtype=object)
     scales, locations = np.broadcast_to(scale, shape), np.broadcast_to(np.asarray(location, dtype=object), shape)
     unit = scale if isinstance(scale, Value) else None
     if unit is not None and not unit.graph.settled(unit.above(0)):
@@ -594,8 +594,8 @@ def noise_of(law: str, scale: Any, location: Any = 0, size: Any = None) -> Any:
         if exact <= 0:
             refuse(f"noise of the scale {scales[place]!r:.40}")
         draw = Draw(law, exact, unit=unit)
-        found[place] = Noisy(where, draw) if isinstance(where, Value) else draw
-    return found[()] if not shape else found
+        noise[place] = Noisy(where, draw) if isinstance(where, Value) else draw
+    return noise[()] if not shape else noise
 
 
 def is_private(scale: Any) -> bool:

@@ -102,12 +102,12 @@ class Flips(Statements):
         each_item = ast.FunctionDef(flip, ast.arguments([], [ast.arg(item)], None, [], [], None, []), body, [], None)
         each_item.type_params = []  # type: ignore[attr-defined]
         then = [copy.deepcopy(each) for each in last.body if not isinstance(each, ast.Break)]
-        found: list[ast.stmt] = [each_item, ast.Assign([written(item)], ask("first", read(through), read(flip)))]
-        found += [ast.Assign([written(name)], ask("forgotten")) for name in sorted(kept)]
+        statements: list[ast.stmt] = [each_item, ast.Assign([written(item)], ask("first", read(through), read(flip)))]
+        statements += [ast.Assign([written(name)], ask("forgotten")) for name in sorted(kept)]
         start = ast.Assign([written(through)], self.visit(node.iter))
         node.iter = read(through)
         loop = super().visit_For(node)
-        return at(node, [start, ast.If(ask("is_order", read(through)), [*found, *self.block(then)], [loop])])
+        return at(node, [start, ast.If(ask("is_order", read(through)), [*statements, *self.block(then)], [loop])])
 
 
 def _is_stored(node: ast.AST) -> bool:
@@ -129,9 +129,9 @@ def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any], relea
     """Return what a call of a source of randomness gives."""
     of_numpy = source.kind in (Kind.GENERATOR, Kind.LEGACY)
     if source.name in _OTHERS and (source.kind is Kind.PYTHON or of_numpy):
-        found = _OTHERS[source.name](of_numpy, args, keywords, releases)
-        if found is not None:
-            return found
+        result = _OTHERS[source.name](of_numpy, args, keywords, releases)
+        if result is not None:
+            return result
     if source.kind is Kind.SCIPY and source.name == "bernoulli" and len(args) == 1 and not keywords:
         return _coin(*args)
     bound = source.bound(args, keywords)
@@ -177,9 +177,9 @@ def _permutation(of_numpy: bool, args: tuple[Any, ...], keywords: dict[str, Any]
 
 
 def _array(values: list[Any]) -> Any:
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def _shuffle(of_numpy: bool, args: tuple[Any, ...], keywords: dict[str, Any], _: Any) -> Any:
@@ -309,9 +309,9 @@ def chosen(chances: list[Any], releases: list[Release]) -> Seen:
 
 def _logarithms(values: Sequence[Value]) -> list[Value] | None:
     """Return u of numbers that are written as e^u; None where one is not."""
-    found = [_logarithm(each) for each in values]
-    known = [each for each in found if each is not None]
-    return known if len(known) == len(found) else None
+    logarithms = [_logarithm(each) for each in values]
+    known = [each for each in logarithms if each is not None]
+    return known if len(known) == len(logarithms) else None
 
 
 def _logarithm(value: Value) -> Value | None:
@@ -376,8 +376,8 @@ def _choice(of_numpy: bool, args: tuple[Any, ...], keywords: dict[str, Any], rel
         return Seen(object())
     if len(chances) != many:
         raise ValueError("'a' and 'p' must have same size")
-    found = chosen(list(chances), releases)
-    return found if size is None else [found]
+    choice = chosen(list(chances), releases)
+    return choice if size is None else [choice]
 
 
 def _choices(of_numpy: bool, args: tuple[Any, ...], keywords: dict[str, Any], releases: list[Release]) -> Any:

@@ -32,8 +32,8 @@ def is_array(value: Any) -> bool:
 def each(apply: Callable[..., Any], *given: Any) -> Any:
     """Apply a function of numbers to each place of arrays, lists and numbers."""
     arrays = [np.asarray(one, dtype=object) for one in given]
-    found = np.frompyfunc(apply, len(arrays), 1)(*arrays)
-    return found
+    results = np.frompyfunc(apply, len(arrays), 1)(*arrays)
+    return results
 
 
 def value_of(number: Any, apply: Callable[[Value], Any], plain: Callable[[Any], Any]) -> Any:
@@ -75,8 +75,8 @@ def above(one: Any, other: Any) -> Any:
 
 def not_above(one: Any, other: Any) -> Any:
     """``one <= other``, as 0 or 1."""
-    found = above(one, other)
-    return ~found if isinstance(found, Value) else not found
+    truth = above(one, other)
+    return ~truth if isinstance(truth, Value) else not truth
 
 
 def equal(one: Any, other: Any) -> Any:
@@ -88,8 +88,8 @@ def equal(one: Any, other: Any) -> Any:
 
 def unequal(one: Any, other: Any) -> Any:
     """``one != other``, as 0 or 1."""
-    found = equal(one, other)
-    return ~found if isinstance(found, Value) else not found
+    truth = equal(one, other)
+    return ~truth if isinstance(truth, Value) else not truth
 
 
 COMPARED: dict[str, Callable[[Any, Any], Any]] = {
@@ -105,11 +105,11 @@ COMPARED: dict[str, Callable[[Any, Any], Any]] = {
 
 def ordered(values: Iterable[Any]) -> list[Any]:
     """Return numbers in their order: a network of comparisons of neighbours (odd and even places by turns)."""
-    found = list(values)
-    for turn in range(len(found)):
-        for i in range(turn % 2, len(found) - 1, 2):
-            found[i], found[i + 1] = minimum(found[i], found[i + 1]), maximum(found[i], found[i + 1])
-    return found
+    in_order = list(values)
+    for turn in range(len(in_order)):
+        for i in range(turn % 2, len(in_order) - 1, 2):
+            in_order[i], in_order[i + 1] = minimum(in_order[i], in_order[i + 1]), maximum(in_order[i], in_order[i + 1])
+    return in_order
 
 
 def _flat(x: Any, axis: Any = None) -> list[Any]:
@@ -124,8 +124,8 @@ def _quantile(x: Any, q: Any, axis: Any, method: str, of: int) -> Any:
     if method != "linear":
         raise NotReadError(f"a quantile by {method!r:.40}; known is 'linear'")
     values = ordered(_flat(x, axis))
-    found = [_at(values, exactly(one) / of) for one in np.ravel(q)]
-    return np.array(found, dtype=object) if np.ndim(q) else found[0]
+    quantiles = [_at(values, exactly(one) / of) for one in np.ravel(q)]
+    return np.array(quantiles, dtype=object) if np.ndim(q) else quantiles[0]
 
 
 def _at(values: list[Any], q: Any) -> Any:
@@ -190,8 +190,8 @@ def _as_truth(value: Any) -> Any:
 
 def _clip(x: Any, low: Any = None, high: Any = None, *, min: Any = None, max: Any = None) -> Any:  # noqa: A002
     low, high = min if low is None else low, max if high is None else high
-    found = x if low is None else each(maximum, x, low)
-    return found if high is None else each(minimum, found, high)
+    clipped = x if low is None else each(maximum, x, low)
+    return clipped if high is None else each(minimum, clipped, high)
 
 
 def _sign(v: Any) -> Any:
@@ -232,8 +232,8 @@ def _log_of(x: Any, base: Any = None) -> Any:
 
 
 def _a_value(x: Any) -> Value:
-    found: Value = next(one for one in np.asarray(x, dtype=object).ravel() if isinstance(one, Value))
-    return found
+    value: Value = next(one for one in np.asarray(x, dtype=object).ravel() if isinstance(one, Value))
+    return value
 
 
 def _log_by(base: int) -> Function:
@@ -335,8 +335,8 @@ _FUNCTIONS: dict[Any, Function] = {
     statistics.mean: _mean,
     statistics.fmean: _mean,
     statistics.median: _OF_ANY["median"],
-    statistics.median_low: lambda values: (found := ordered(values))[(len(found) - 1) // 2],
-    statistics.median_high: lambda values: (found := ordered(values))[len(found) // 2],
+    statistics.median_low: lambda values: (in_order := ordered(values))[(len(in_order) - 1) // 2],
+    statistics.median_high: lambda values: (in_order := ordered(values))[len(in_order) // 2],
     statistics.pvariance: _variance,
     statistics.variance: functools.partial(_variance, ddof=1),
     statistics.pstdev: _OF_ANY["deviation"],
@@ -353,12 +353,12 @@ _OF_SCIPY: dict[str, Function] = {
 
 def known(function: Any) -> Function | None:
     """Return what a function does with values; None where it is not known."""
-    found = BY_IDENTITY.get(id(function))
+    row = BY_IDENTITY.get(id(function))
     special = sys.modules.get("scipy.special")
     name = getattr(function, "__name__", "")
-    if found is None and name in _OF_SCIPY and function is getattr(special, name, None):
+    if row is None and name in _OF_SCIPY and function is getattr(special, name, None):
         return _OF_SCIPY[name]
-    return None if found is None else found[1]
+    return None if row is None else row[1]
 
 
 BY_IDENTITY: dict[int, tuple[Any, Function]] = {id(key): (key, function) for key, function in _FUNCTIONS.items()}

@@ -90,14 +90,14 @@ def joined(
     def on(decided: dict[int, bool]) -> tuple[tuple[Release, ...], Any]:
         nonlocal ways
         try:
-            found = run(decided)
+            result = run(decided)
         except Forked as fork:
             both = [on({**decided, fork.condition.place: way}) for way in (True, False)]
             return _joined(graph, fork.condition, *both)
         ways += 1
         if ways > MOST_WAYS:
             raise NotReadError(f"the data decide among more than {MOST_WAYS} ways; write np.where, or a smaller length")
-        return found
+        return result
 
     return on({})
 
@@ -173,10 +173,10 @@ class Comprehensions(selections.Flips):
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:  # noqa: N802 – a name of the syntax tree
         """``[e for x in y]`` → ``domain.listed(e for x in domain.iterate(y))``."""
-        found = self.comprehension(node, "elt")
-        if type(found) is not ast.ListComp:
-            return ask("new", found)
-        return ask("listed", ast.copy_location(ast.GeneratorExp(found.elt, found.generators), node))
+        rewritten = self.comprehension(node, "elt")
+        if type(rewritten) is not ast.ListComp:
+            return ask("new", rewritten)
+        return ask("listed", ast.copy_location(ast.GeneratorExp(rewritten.elt, rewritten.generators), node))
 
 
 class _Through:
@@ -222,15 +222,15 @@ class AnyLength(Expressions):
         before = self.through, self._start, self._effects
         self.through, self._start = through, len(self._made)
         try:
-            found = list(values)
+            listed = list(values)
         finally:
             has_effects = self._effects != before[2]
             self.through, self._start, _ = before
         if through is None:
-            return found
-        if has_effects or len(found) != 1 or _sets_outer(values.gi_code):
+            return listed
+        if has_effects or len(listed) != 1 or _sets_outer(values.gi_code):
             refuse(f"a comprehension that does more than to compute one value of each number{_LENGTH}")
-        return self._many(found[0], through.many)
+        return self._many(listed[0], through.many)
 
     def _many(self, each: Any, like: Many) -> Many:
         if not isinstance(each, tuple):
@@ -265,16 +265,16 @@ class AnyLength(Expressions):
     def _mapped(self, apply: Callable[..., Any], *given: Any) -> Many:
         """Apply a function to each of any number of values, with numbers beside them."""
         many = self._alike(given)
-        found = apply(*(each.each if isinstance(each, Many) else self._beside(each) for each in given))
-        return many.like(self._value(found), is_array=True)
+        result = apply(*(each.each if isinstance(each, Many) else self._beside(each) for each in given))
+        return many.like(self._value(result), is_array=True)
 
     def _alike(self, given: tuple[Any, ...]) -> Many:
-        found = [each for each in given if isinstance(each, Many)]
-        if any(isinstance(each.each, tuple) for each in found):
+        several = [each for each in given if isinstance(each, Many)]
+        if any(isinstance(each.each, tuple) for each in several):
             refuse(f"an operation of tuples{_LENGTH}")
-        if len({(each.steps, each.is_turned) for each in found}) != 1:
+        if len({(each.steps, each.is_turned) for each in several}) != 1:
             refuse(f"lists of different lengths, or in different orders, together{_LENGTH}")
-        return found[0]
+        return several[0]
 
     def _beside(self, value: Any) -> Any:
         if isinstance(value, bool | int | float | np.number | Fraction):
@@ -365,8 +365,8 @@ class AnyLength(Expressions):
             if self._graph.is_single(value):
                 refuse(f"a branch on a single number; write np.where(condition, a, b), or a sum of conditions{_LENGTH}")
             if self._graph.is_public(value):
-                found = self._graph.settled(value)
-                return refuse(f"a branch on how many numbers there are{_LENGTH}") if found is None else found
+                truth = self._graph.settled(value)
+                return refuse(f"a branch on how many numbers there are{_LENGTH}") if truth is None else truth
         return super().truth(value)
 
     def ended(self, value: Any) -> Any:
@@ -418,9 +418,9 @@ class AnyLength(Expressions):
     def quantile(self, many: Any, q: Any, per: int = 1) -> Any:
         """A quantile, by linear interpolation."""
         if isinstance(q, list | tuple | np.ndarray):
-            found = np.empty(len(q), dtype=object)
-            found[:] = [self.quantile(many, each, per) for each in q]
-            return self.made(found)
+            quantiles = np.empty(len(q), dtype=object)
+            quantiles[:] = [self.quantile(many, each, per) for each in q]
+            return self.made(quantiles)
         share = exactly(q) / per
         if not 0 <= share <= 1:
             raise ValueError("Quantiles must be in the range [0, 1]")
@@ -534,8 +534,8 @@ def _through(value: Any) -> _Through | None:
     """Return what a comprehension goes through that nobody went through yet, where that is any number of values."""
     if not isinstance(value, types.GeneratorType) or inspect.getgeneratorstate(value) != inspect.GEN_CREATED:
         return None
-    found = None if value.gi_frame is None else value.gi_frame.f_locals.get(".0")
-    return found if isinstance(found, _Through) else None
+    source = None if value.gi_frame is None else value.gi_frame.f_locals.get(".0")
+    return source if isinstance(source, _Through) else None
 
 
 def read_any(

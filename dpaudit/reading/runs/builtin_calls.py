@@ -242,12 +242,12 @@ def _next(domain: Active, value: Any, *default: Any) -> Any:
 
 
 def _any_or_all(function: Any) -> Callable[..., Any]:
-    def found(domain: Active, value: Any) -> Any:
+    def asked_in_turn(domain: Active, value: Any) -> Any:
         if not differs(domain.present(value)) and type(value) is not Container:
             return apply(domain, function, (value,))
         return domain.comprehension(function.__name__, 0, value, lambda each: True, lambda each: each, True)
 
-    return found
+    return asked_in_turn
 
 
 BUILTINS[any], BUILTINS[all] = _any_or_all(any), _any_or_all(all)
@@ -271,14 +271,14 @@ def _sum(domain: Active, value: Any, start: Any = 0) -> Any:
 def _extreme(function: Any, name: str) -> Callable[..., Any]:
     """``max`` and ``min``: the first of the largest, by comparisons in their order."""
 
-    def found(domain: Active, *values: Any, **keywords: Any) -> Any:
+    def needs(domain: Active, *values: Any, **keywords: Any) -> Any:
         values = tuple(map(domain.present, values))
         if not differs((values, tuple(keywords.values()))) and "key" not in keywords:
             return apply(domain, function, values, keywords)
         if len(values) == 1:
             if keywords.keys() - {"key"}:
                 if keywords.keys() == {"default"} and not domain.decided(values[0]) is not True:
-                    return found(domain, *values)
+                    return needs(domain, *values)
                 domain.give_up(f"{function.__name__}() with a default")
             members = list(domain.sequence(values[0]))
         else:
@@ -296,7 +296,7 @@ def _extreme(function: Any, name: str) -> Callable[..., Any]:
             branch.join()
         return best
 
-    return found
+    return needs
 
 
 BUILTINS[max], BUILTINS[min] = _extreme(max, "gt"), _extreme(min, "lt")
@@ -463,10 +463,10 @@ def _asdict(domain: Active, value: Any, **keywords: Any) -> Any:
         if keywords or not dataclasses.is_dataclass(kind) or kind.__getattribute__ is not object.__getattribute__:
             return NotImplemented
         held = vars(given) if hasattr(given, "__dict__") else {}
-        found = {each.name: held.get(each.name, given) for each in dataclasses.fields(given)}
-        if not all(type(each) in _COPIED for each in found.values()):
+        fields_held = {each.name: held.get(each.name, given) for each in dataclasses.fields(given)}
+        if not all(type(each) in _COPIED for each in fields_held.values()):
             return NotImplemented
-        return joins.wrapped(found)
+        return joins.wrapped(fields_held)
 
     return apply(domain, dataclasses.asdict, (value,), keywords, fields)
 

@@ -58,18 +58,18 @@ class Calls(Drawing):
 
     def twin(self, function: types.FunctionType) -> types.FunctionType:
         """Return a user's function rewritten with control under masks; where that has no form, with Python's own."""
-        found = self._twins.get(function)
-        if found is None:
+        twin = self._twins.get(function)
+        if twin is None:
             try:
-                found = rewritten(function, Masked, self)
+                twin = rewritten(function, Masked, self)
             except rewrite.UnreadableError:
                 try:
-                    found = rewritten(function, definite.Looping, self)
+                    twin = rewritten(function, definite.Looping, self)
                 except rewrite.UnreadableError as error:
                     self.give_up(str(error))
-                found.__dict__["closes"] = True
-            self._twins[function] = found
-        return found
+                twin.__dict__["closes"] = True
+            self._twins[function] = twin
+        return twin
 
     def call(self, function: Any, /, *args: Any, **keywords: Any) -> Any:
         """``f(x)``."""
@@ -213,8 +213,8 @@ class Calls(Drawing):
         values = owner.values
         if not callables.is_of_library(values[0]) or len(set(map(type, values))) > 1:
             return None
-        found = {callables.title_of(getattr(each, name) if name else each) for each in values}
-        return found.pop() if len(found) == 1 else None
+        titles = {callables.title_of(getattr(each, name) if name else each) for each in values}
+        return titles.pop() if len(titles) == 1 else None
 
     def _method(self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any], bound: Any = None) -> Any:
         owner = self.present(owner)
@@ -229,9 +229,9 @@ class Calls(Drawing):
         if type(owner) is Alternatives:
             return each_alternative(self, owner, lambda each: self._method(each, name, args, keywords))
         if name in _OF_PANDAS and any(map(_is_users, (*args[:1], *keywords.values()))):
-            found = self._by_users(owner, name, args, keywords)
-            if found is not NotImplemented:
-                return found
+            result = self._by_users(owner, name, args, keywords)
+            if result is not NotImplemented:
+                return result
         if (
             type(owner) is Container
             and not isinstance(owner.content, np.ndarray | Numbers | Table)

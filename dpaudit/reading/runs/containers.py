@@ -128,12 +128,12 @@ def member(domain: Active, value: Any, key: Any) -> Any:
         if defaultdict in map(type, content.values if type(content) is Alternatives else [content]):
             key = domain.distinct(key) if type(key) is Numbers else key
             if differs(key):
-                found = by_alternatives(
+                member_of_all = by_alternatives(
                     domain, (key,), lambda run: member(domain, value, chosen_in(key, run)), MOST_CONTENTS
                 )
-                if found is NotImplemented:
+                if member_of_all is NotImplemented:
                     domain.give_up("a key that differs in nearly every run")
-                return found
+                return member_of_all
             _fill(domain, value, key)
         if value.plain and not differs(key):
             return _of_content(domain, value.content, key)
@@ -161,14 +161,14 @@ def _fill(domain: Active, container: Container, key: Any) -> None:
 def _of_content(domain: Active, content: Any, key: Any) -> Any:
     if not differs(key):
         with domain.as_python:
-            found = content[raw(key)]
-        return Container(found) if type(found) is list and type(key) is slice else found
+            part = content[raw(key)]
+        return Container(part) if type(part) is list and type(key) is slice else part
     places = type(key) is Numbers and key.array.ndim == 1 and key.array.dtype.kind == "i"
     if places and isinstance(content, list | tuple):
         return _by_place(domain, content, key)
-    found = by_alternatives(domain, (key,), lambda run: _of_content(domain, content, chosen_in(key, run)))
-    if found is not NotImplemented:
-        return found
+    part = by_alternatives(domain, (key,), lambda run: _of_content(domain, content, chosen_in(key, run)))
+    if part is not NotImplemented:
+        return part
     return apply(domain, lambda own, key: own[key], (type(content)(content), key))
 
 
@@ -179,10 +179,10 @@ def _by_place(domain: Active, content: Any, key: Numbers) -> Any:
     if outside.any():
         domain.leave(IndexError(f"{type(content).__name__} index out of range"), outside)
     codes = np.where(domain.active.chosen, key.array, 0) % max(size, 1)
-    found = joins.simplified(Alternatives(codes.astype(np.int32), list(content)))
+    chosen = joins.simplified(Alternatives(codes.astype(np.int32), list(content)))
     if any(type(each) is Alternatives for each in content):
-        return by_alternatives(domain, (found,), lambda run: content[codes[run]], size)
-    return joins.as_numbers(found, domain.active) if len(content) > 64 else found
+        return by_alternatives(domain, (chosen,), lambda run: content[codes[run]], size)
+    return joins.as_numbers(chosen, domain.active) if len(content) > 64 else chosen
 
 
 # --- changes ----------------------------------------------------------------------------------------------
@@ -198,8 +198,8 @@ def method(domain: Active, container: Container, name: str, args: tuple[Any, ...
     if name not in _WRITES[base]:
         domain.give_up(f".{name}() of a {base.__name__}")
     if name == "sort":
-        found = domain.call(sorted, Container(container.content, None), **keywords)
-        content = found.content if type(found) is Container else found
+        in_order = domain.call(sorted, Container(container.content, None), **keywords)
+        content = in_order.content if type(in_order) is Container else in_order
         container.change(joins.with_content(domain.active.chosen, content, container.content))
         return None
     args = tuple(map(domain.present, args))
@@ -233,10 +233,10 @@ def _read(domain: Active, content: Any, name: str, args: tuple[Any, ...], keywor
     if not differs(args[0]):
         return content.get(raw(args[0]), *args[1:])
     key, default = args if len(args) == 2 else (*args, None)
-    found = by_alternatives(
+    result = by_alternatives(
         domain, (key,), lambda run: _read(domain, content, name, (chosen_in(key, run), default), keywords)
     )
-    return apply_method(domain, content, "get", (key, default)) if found is NotImplemented else found
+    return apply_method(domain, content, "get", (key, default)) if result is NotImplemented else result
 
 
 _KEYED = ("pop", "insert", "setdefault", "move_to_end", "__setitem__")
@@ -251,11 +251,11 @@ def _changed(domain: Active, container: Container, name: str, args: tuple[Any, .
         if type(content) is not Alternatives:
             container.content = content
             with domain.as_python:
-                found = getattr(content, name)(*given, **keywords)
+                result = getattr(content, name)(*given, **keywords)
             container.added(*args, *keywords.values())
             if name in ("extend", "update") and args:
                 container.change(content)
-            return found
+            return result
     results: list[tuple[Array, Any]] = []
     entry, left, old = domain.active, np.zeros(domain.count, dtype=bool), container.content
     for mask, content in _contents(domain, container):
@@ -265,11 +265,11 @@ def _changed(domain: Active, container: Container, name: str, args: tuple[Any, .
         domain.active = mask
         try:
             with domain.as_python:
-                found = getattr(new, name)(*given, **keywords)
+                result = getattr(new, name)(*given, **keywords)
         except DeadError:
             continue
         old = joins.with_content(mask.chosen, new, old)
-        results.append((mask.places, found))
+        results.append((mask.places, result))
         left |= mask.chosen
     container.change(old)
     domain.go_on(entry, left)
@@ -292,10 +292,10 @@ def _changed_by_key(
         change = _changed_by_key if any(True for each in mine for _ in alternatives_in(each)) else _changed
         return change(domain, container, name, mine, keywords)
 
-    found = by_alternatives(domain, (*nested_in(container), *args), one, MOST_CONTENTS)
-    if found is NotImplemented:
+    result = by_alternatives(domain, (*nested_in(container), *args), one, MOST_CONTENTS)
+    if result is NotImplemented:
         domain.give_up(f".{name}() of what differs in nearly every run")
-    return found
+    return result
 
 
 def set_item(domain: Active, container: Container, key: Any, value: Any) -> None:
@@ -354,13 +354,13 @@ def looped(domain: Active, plan: Plan, function: Callable[..., Any], values: tup
         if type(value) in CONTENTS and (name in plan.changed or not definite.is_flat(value)):
             return None  # it is not of this call, or holds what is not
     known: dict[int, Any] = {id(value): value for value in values if type(value) is not Container}
-    found = definite.looped(plan, function, tuple(_opened(value, known) for value in values))
+    names_after = definite.looped(plan, function, tuple(_opened(value, known) for value in values))
     for value in values:
         if type(value) is Container:
             _closed(domain, value.content, known, set())
-    if found is not None:
-        found.names = {name: _closed(domain, value, known, set()) for name, value in found.names.items()}
-    return found
+    if names_after is not None:
+        names_after.names = {name: _closed(domain, value, known, set()) for name, value in names_after.names.items()}
+    return names_after
 
 
 def _opened(value: Any, known: dict[int, Any]) -> Any:

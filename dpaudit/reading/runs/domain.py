@@ -135,8 +135,8 @@ class Runs(Calls):
         if type(value) is Alternatives:
             value = each_alternative(self, value, self._one_truth)
             return self.decided(joins.as_numbers(value, self.active))
-        found = self._one_truth(value)
-        return self.decided(found) if differs(found) else bool(found)
+        one_truth = self._one_truth(value)
+        return self.decided(one_truth) if differs(one_truth) else bool(one_truth)
 
     def _one_truth(self, value: Any) -> Any:
         if type(value) in (Container, Numbers) and differs(value):
@@ -247,12 +247,12 @@ class Runs(Calls):
         if dispatch.computed(owner, name) is not None:
             self.give_up(f".{name}, a cached property")
         with self.as_python:
-            found = super().attribute(owner, name)
+            member = super().attribute(owner, name)
         if not is_of_pandas(kind):
-            return found
-        if isinstance(found, CONTENTS):
+            return member
+        if isinstance(member, CONTENTS):
             self.give_up(f".{name} of a frame")
-        return joins.wrapped(found)
+        return joins.wrapped(member)
 
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
         """``o.a = v`` of an object that was made in this call."""
@@ -267,8 +267,8 @@ class Runs(Calls):
         if method is not None or setter is not None:
             self.call(method, name, value) if method is not None else self.call(setter, owner, value)
             return
-        found = dispatch.in_class(type(owner), name)
-        kept_elsewhere = hasattr(type(found), "__set__") and type(found) is not types.MemberDescriptorType
+        in_its_class = dispatch.in_class(type(owner), name)
+        kept_elsewhere = hasattr(type(in_its_class), "__set__") and type(in_its_class) is not types.MemberDescriptorType
         if id(owner) not in self.own_objects or kept_elsewhere:
             self.give_up(f"an assignment to .{name} of something that was not made in this call")
         old = owner.__dict__.get(name, UNBOUND) if hasattr(owner, "__dict__") else getattr(owner, name, UNBOUND)
@@ -354,9 +354,9 @@ class Runs(Calls):
                 return Container(parts[0] + parts[1])
             if name == "mul" and type(parts[0]) is list and type(parts[1]) is int:
                 return Container(parts[0] * parts[1])
-            found = tables.binary(self, name, left, right)
-            if found is not NotImplemented:
-                return found
+            result = tables.binary(self, name, left, right)
+            if result is not NotImplemented:
+                return result
         return numbers.binary(self, name, left, right)
 
     def compare(self, name: str, left: Any, right: Any) -> Any:
@@ -364,12 +364,12 @@ class Runs(Calls):
         if name in ("in_", "not_in"):
             right = self.present(right)
             method = dispatch.method(right, "__contains__")
-            found = (
+            truth = (
                 self.call(bool, self.call(method, left))
                 if method is not None
                 else containers.is_in(self, self.present(left), right)
             )
-            return found if name == "in_" else self.not_(found)
+            return truth if name == "in_" else self.not_(truth)
         if name in ("is_", "is_not"):
             return self._is(name == "is_", self.present(left), self.present(right))
         return self.binary(name, left, right)

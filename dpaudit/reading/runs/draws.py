@@ -314,11 +314,11 @@ class Drawing(Active):
 
     def _next(self, title: str, make: Callable[[], Any]) -> Any:
         self.alive()
-        found = None if self._recorded is None else self._recorded.take(self, title)
-        if found is None:
+        recorded = None if self._recorded is None else self._recorded.take(self, title)
+        if recorded is None:
             return make()
-        if found is not MIXED:
-            return found
+        if recorded is not MIXED:
+            return recorded
         assert self._recorded is not None
         groups = self._recorded.groups(self.active.places)
         return applied.each_group(self, groups, lambda run: self._next(title, make), fresh=True)
@@ -366,9 +366,9 @@ class Drawing(Active):
         if bound is not None and source.kind is not Kind.PYTHON and not differs(bound[1]):
             return self._with_numbers(source, *bound)
         if source.name == "choice" and source.kind in (Kind.GENERATOR, Kind.LEGACY):
-            found = self._choice_by_chances(source, args, keywords)
-            if found is not NotImplemented:
-                return found
+            choice = self._choice_by_chances(source, args, keywords)
+            if choice is not NotImplemented:
+                return choice
         return self._singly(source.title, self.streams.method(source), args, keywords)
 
     def _plain(self, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

@@ -187,12 +187,12 @@ def packed(results: list[Any], runs: Array, count: int) -> Any:
     keys = results if kinds == {str} else list(map(identity, results))
     known = dict(zip(keys, results, strict=True))
     place = {key: code for code, key in enumerate(known)}
-    found = np.fromiter(map(place.__getitem__, keys), np.int32, len(keys))
+    codes_found = np.fromiter(map(place.__getitem__, keys), np.int32, len(keys))
     values = list(map(wrapped, known.values()))
     if len(values) == 1:
         return values[0]
     codes = np.zeros(count, dtype=np.int32)
-    codes[runs] = found
+    codes[runs] = codes_found
     return Alternatives(codes, values)
 
 

@@ -137,19 +137,19 @@ def elementwise(
                 arrays = [_whole_truths(each) for each in arrays]
         with np.errstate(all="ignore"):
             try:
-                found = function(*arrays)
+                result = function(*arrays)
             except (TypeError, ValueError):
                 return NotImplemented  # as for one run, which says so in its own words
-        found = np.asarray(found)
+        result = np.asarray(result)
         if whole.few is not None:
-            scattered = np.zeros((domain.count, *found.shape[1:]), found.dtype)
-            scattered[whole.few.places] = found
-            found = scattered
+            scattered = np.zeros((domain.count, *result.shape[1:]), result.dtype)
+            scattered[whole.few.places] = result
+            result = scattered
             if odd is not None:
                 every = np.zeros(domain.count, dtype=bool)
                 every[whole.few.places] = odd
                 odd = every
-        value: Any = Numbers(found, own, labels, title)
+        value: Any = Numbers(result, own, labels, title)
         if name in COMPARISONS and whole.scalar:
             _notice(domain, whole)
         if odd is not None and odd.any():
@@ -249,8 +249,8 @@ def unary(domain: Active, name: str, value: Any) -> Any:
         part = operand(number)
         if part is None or (part.python and part.dtype == bool) or (name == "invert" and part.dtype.kind == "f"):
             return NotImplemented
-        found = number.like(OPERATION[name](number.array))
-        return held(found)
+        result = number.like(OPERATION[name](number.array))
+        return held(result)
 
     return apply(domain, OPERATION[name], (value,), None, dense)
 
@@ -260,16 +260,16 @@ def rounded(domain: Active, number: Numbers, places: int) -> Any:
     own = np.where(domain.active.chosen, number.array, 0.0)
     if not -15 <= places <= 15:
         return NotImplemented
-    found = number.like(np.round(own, places))
+    result = number.like(np.round(own, places))
     if not number.python:
-        return found  # as NumPy's own numbers are rounded
+        return result  # as NumPy's own numbers are rounded
     with np.errstate(all="ignore"):
         scaled = np.abs(own) * 10.0**places
         near = np.abs(np.mod(scaled, 1.0) - 0.5) < 1e-6
         odd = (near | ~(scaled < _ROUNDED)) & domain.active.chosen
     if not odd.any():
-        return found
-    return repaired(domain, odd, lambda value: round(value, places), (number,), found)
+        return result
+    return repaired(domain, odd, lambda value: round(value, places), (number,), result)
 
 
 # --- functions of NumPy -----------------------------------------------------------------------------------
@@ -326,13 +326,13 @@ def _stacked(function: Callable[..., Any]) -> Callable[..., Any]:
         ]
         vector = len(arrays) == 2 and arrays[1].ndim == 2
         try:
-            found = function(arrays[0], arrays[1][..., None])[..., 0] if vector else function(*arrays)
+            result = function(arrays[0], arrays[1][..., None])[..., 0] if vector else function(*arrays)
         except np.linalg.LinAlgError:
             return NotImplemented
-        if isinstance(found, tuple):
-            parts: list[Any] = [Container(Numbers(np.asarray(each))) for each in found]
-            return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
-        return held(Numbers(found))
+        if isinstance(result, tuple):
+            parts: list[Any] = [Container(Numbers(np.asarray(each))) for each in result]
+            return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
+        return held(Numbers(result))
 
     return dense
 

@@ -348,21 +348,21 @@ def make(
         own, probing = seeds.spawn(2)
         domain = Runs(len(runs), draws.Streams(np.random.SFC64(own)), draws.Streams(np.random.SFC64(probing)), recorded)
         try:
-            found = _pass(domain, function, args, keywords)
+            pieces = _pass(domain, function, args, keywords)
         except SplitError as split:
             for chosen in (split.chosen, ~split.chosen):
                 lanes = np.flatnonzero(chosen)
                 if len(lanes):
                     waiting.append((runs[lanes], draws.Recorded(domain.events, lanes, len(runs))))
             continue
-        mine = [Part(runs[places], value, places, domain.count) for places, value in found if len(places)]
+        mine = [Part(runs[places], value, places, domain.count) for places, value in pieces if len(places)]
         for run in np.flatnonzero(domain.ejected).tolist():
             single[int(runs[run])] = _finished(domain, run, function, args, keywords)
         share = (
             repeated if repeated >= count else min(repeated, max(_LEAST_REPEATED, -(-repeated * len(runs) // count)))
         )
         try:
-            again = _checked(domain, found, function, args, keywords, share)
+            again = _checked(domain, pieces, function, args, keywords, share)
             checked |= {int(runs[place]): returned for place, returned in again.items()}
         except RecursionError:
             raise UnreadError("it calls itself too deeply, or returns something that holds itself") from None
@@ -390,9 +390,9 @@ def _pass(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             value = domain.call(function, *args, **keywords)
-        found = [(domain.active.places, value)]
+        returned = [(domain.active.places, value)]
     except DeadError:
-        found = []
+        returned = []
     except (GivenUpError, rewrite.UnreadableError) as error:
         raise UnreadError(str(error)) from None
     except SplitError:
@@ -402,14 +402,14 @@ def _pass(
     except Exception as error:
         if not domain.closes and not _is_of_target(error):
             raise UnreadError(f"{type(error).__name__}: {error}") from error
-        found = [(domain.active.places, outcome.raised(error))]
+        returned = [(domain.active.places, outcome.raised(error))]
     for chosen, exception in domain.leaving[0]:
         if type(exception) is Alternatives:
             for code, each in enumerate(exception.values):
-                found.append((np.flatnonzero(chosen & (exception.codes == code)), outcome.raised(each)))
+                returned.append((np.flatnonzero(chosen & (exception.codes == code)), outcome.raised(each)))
         else:
-            found.append((np.flatnonzero(chosen), outcome.raised(exception)))
-    return found
+            returned.append((np.flatnonzero(chosen), outcome.raised(exception)))
+    return returned
 
 
 def _is_of_target(error: BaseException) -> bool:
@@ -450,7 +450,7 @@ def _finished(
 
 def _checked(
     domain: Runs,
-    found: list[tuple[Array, Any]],
+    pieces: list[tuple[Array, Any]],
     function: Callable[..., Any],
     args: tuple[Any, ...],
     keywords: dict[str, Any],
@@ -458,9 +458,9 @@ def _checked(
 ) -> dict[int, Any]:
     """Repeat some runs by the function itself; return what it returned, by the runs' numbers."""
     owner = np.full(domain.count, -1, dtype=np.int64)
-    for number, (places, _) in enumerate(found):
+    for number, (places, _) in enumerate(pieces):
         owner[places] = number
-    firsts = [int(places[0]) for places, _ in found if len(places)]
+    firsts = [int(places[0]) for places, _ in pieces if len(places)]
     wanted = dict.fromkeys([*firsts[:repeated], *domain.witnesses, domain.count // 2, domain.count - 1])
     if repeated >= domain.count:
         wanted |= dict.fromkeys(range(domain.count))
@@ -471,7 +471,7 @@ def _checked(
         if owner[run] < 0:
             continue
         given = Given(tape_of(domain.events, run))
-        value = found[owner[run]][1]
+        value = pieces[owner[run]][1]
         expected = value if type(value) is outcome.Raised else at(value, run)
         try:
             returned = made_by_python(given, function, args, keywords)

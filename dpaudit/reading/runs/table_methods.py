@@ -62,16 +62,16 @@ def method(domain: Active, owner: Any, name: str, args: tuple[Any, ...], keyword
     args, keywords = domain.callbacks(args, keywords)
     if effect is not Effect.PURE:
         domain.give_up(f".{name}() of a table or array, which may draw, or remember something, by itself")
-    found: Any = NotImplemented
+    result: Any = NotImplemented
     plain = not differs((args, tuple(keywords.values())))
     if type(value) is Numbers and plain:
         if name == "rolling" and value.labels is not None:
             return Windows(owner, _windows(domain, value, args, keywords))
         given = _given(_OF_ARRAYS if value.labels is None else _OF_SERIES, name, *raws(args, keywords))
         if given is not None:
-            found = (_of_array if value.labels is None else _of_series)(domain, value, name, given)
+            result = (_of_array if value.labels is None else _of_series)(domain, value, name, given)
         elif name == "reshape" and value.labels is None and args and not keywords:
-            found = _reshaped(value.array, tuple(map(raw, args)))
+            result = _reshaped(value.array, tuple(map(raw, args)))
     elif type(value) is Numbers and name in _OPERATORS and len(args) == 1 and not keywords:
         return domain.binary(_OPERATORS[name], owner, args[0])
     elif type(value) is Numbers and name == "clip" and value.labels is None:
@@ -80,10 +80,10 @@ def method(domain: Active, owner: Any, name: str, args: tuple[Any, ...], keyword
     elif type(value) is Table and plain:
         own, more = raws(args, keywords)
         given = more if name == "assign" and not own else _given(_OF_TABLES, name, own, more)
-        found = NotImplemented if given is None else _of_table(domain, value, name, given)
+        result = NotImplemented if given is None else _of_table(domain, value, name, given)
     elif type(value) is Table and name in ("div", "divide", "truediv") and len(args) == 1:
-        found = _divided(value, domain.present(args[0]), keywords)
-    return apply_method(domain, owner, name, args, keywords) if found is NotImplemented else found
+        result = _divided(value, domain.present(args[0]), keywords)
+    return apply_method(domain, owner, name, args, keywords) if result is NotImplemented else result
 
 
 _OPERATORS = {"add": "add", "sub": "sub", "mul": "mul", "div": "truediv", "truediv": "truediv", "divide": "truediv",
@@ -214,8 +214,8 @@ def _of_series(domain: Active, value: Numbers, name: str, given: dict[str, Any])
     if (name == "dropna" or (name == "fillna" and given.get("value") is not None)) and array.dtype.kind in "fiub":
         return Container(value.like(array.copy()))
     if name == "clip" and not any(np.ndim(each) for each in given.values()):
-        found = np.clip(array, given.get("lower"), given.get("upper"))
-        return Container(value.like(found)) if found.dtype == array.dtype else NotImplemented
+        clipped = np.clip(array, given.get("lower"), given.get("upper"))
+        return Container(value.like(clipped)) if clipped.dtype == array.dtype else NotImplemented
     if name in ("idxmax", "idxmin"):
         places = getattr(array, name.replace("idx", "arg"))(axis=1)
         known = labels.tolist() if labels.dtype == object else list(labels)
@@ -286,8 +286,8 @@ def _by_column(domain: Active, table: Table, name: str, given: dict[str, Any]) -
     for label, column in table.columns.items():
         if type(column) is Numbers:
             index = the_pandas().RangeIndex(len(table.index))
-            found = _of_series(domain, Numbers(column.array, False, index), name, given)
-            columns[label] = found if found is NotImplemented else Numbers(found.content.array)
+            result = _of_series(domain, Numbers(column.array, False, index), name, given)
+            columns[label] = result if result is NotImplemented else Numbers(result.content.array)
         elif type(column) is Coded:
             columns[label] = column if name == "round" else NotImplemented
         else:
@@ -388,11 +388,11 @@ def _along(domain: Active, table: Table, name: str, axis: Any) -> Any:
         return NotImplemented
     labels = table.labels if axis == 0 else table.index
     if name in ("sum", "mean"):
-        found = functools.reduce(np.add, np.moveaxis(whole, 2 - axis, 0))  # from left to right, as of few numbers
-        found = found / count if name == "mean" else found
+        totals = functools.reduce(np.add, np.moveaxis(whole, 2 - axis, 0))  # from left to right, as of few numbers
+        totals = totals / count if name == "mean" else totals
     else:
-        found = getattr(np, name)(whole, axis=2 - axis)
-    return series(found, labels)
+        totals = getattr(np, name)(whole, axis=2 - axis)
+    return series(totals, labels)
 
 
 def _divided(table: Table, other: Any, keywords: dict[str, Any]) -> Any:
@@ -463,8 +463,8 @@ def _rolled(array: Array, how: dict[str, Any], name: str) -> Array:
     rolled = (
         the_pandas().Series(array.reshape(-1)).rolling(bounds, min_periods=how["window"] if least is None else least)
     )
-    found: Array = getattr(rolled, name)().to_numpy().reshape(runs, size)
-    return found
+    windows: Array = getattr(rolled, name)().to_numpy().reshape(runs, size)
+    return windows
 
 
 @functools.cache

@@ -267,13 +267,13 @@ def attribute(domain: Active, owner: Any, name: str) -> Any:
     if differs(value):
         return Member(owner, name)
     with domain.as_python:
-        found = getattr(raw(value), name)
-    kept = isinstance(found, type) or is_of_pandas(type(found)) or hasattr(found, "__getitem__")
-    if callable(found) and not kept:
+        member = getattr(raw(value), name)
+    kept = isinstance(member, type) or is_of_pandas(type(member)) or hasattr(member, "__getitem__")
+    if callable(member) and not kept:
         return Member(owner, name)
-    if isinstance(found, CONTENTS):  # such as attrs: who changes it changes what it belongs to
+    if isinstance(member, CONTENTS):  # such as attrs: who changes it changes what it belongs to
         domain.give_up(f".{name} of an array or a frame")
-    return joins.wrapped(found)
+    return joins.wrapped(member)
 
 
 def _attribute_of_numbers(domain: Active, owner: Any, value: Numbers, name: str) -> Any:
@@ -311,16 +311,16 @@ def item(domain: Active, owner: Any, key: Any) -> Any:
         return each_alternative(domain, value, lambda each: item(domain, Container(each), key))
     if not differs(key):
         if type(value) is Numbers:
-            found = _item_of_numbers(value, raw(key))
-            if found is not NotImplemented:
-                return owner.view(found) if type(owner) is Container and type(found) is Container else found
+            member = _item_of_numbers(value, raw(key))
+            if member is not NotImplemented:
+                return owner.view(member) if type(owner) is Container and type(member) is Container else member
         if type(value) is Table:
-            found = _item_of_table(value, raw(key))
-            if found is not NotImplemented:
-                return found
-    found = _item_by_place(domain, value, key)
-    if found is not NotImplemented:
-        return found
+            member = _item_of_table(value, raw(key))
+            if member is not NotImplemented:
+                return member
+    member = _item_by_place(domain, value, key)
+    if member is not NotImplemented:
+        return member
     groups = groups_by_truth(domain, opened(key)) if type(value) is Numbers else None
     if groups is not None:
         return each_group(domain, groups, lambda run: item(domain, owner, joins.wrapped(at(key, run))), fresh=True)
@@ -596,10 +596,10 @@ def binary(domain: Active, name: str, left: Any, right: Any) -> Any:
         elif type(other) is Table:
             two = _as_column(other.columns[label])
         operands = (_as_column(column), two) if table is parts[0] else (two, _as_column(column))
-        found = opened(binary_of_numbers(domain, name, *operands))
-        if type(found) is not Numbers and not isinstance(found, np.ndarray):
+        result = opened(binary_of_numbers(domain, name, *operands))
+        if type(result) is not Numbers and not isinstance(result, np.ndarray):
             return NotImplemented
-        columns[label] = found
+        columns[label] = result
     return Container(table.like(columns))
 
 

@@ -409,10 +409,10 @@ def at(value: Any, run: int) -> Any:
     """Return the value of one run, as a plain value of its own."""
     kind: Any = type(value)
     if kind is Numbers:
-        found = value.array[run]
+        value_of_run = value.array[run]
         if value.labels is not None:
-            return the_pandas().Series(found.copy(), index=of_run(value.labels, run), name=value.name)
-        return found.item() if value.python else found.copy() if value.array.ndim > 1 else found
+            return the_pandas().Series(value_of_run.copy(), index=of_run(value.labels, run), name=value.name)
+        return value_of_run.item() if value.python else value_of_run.copy() if value.array.ndim > 1 else value_of_run
     if kind is Alternatives:
         return at(value.values[value.codes[run]], run)
     if kind is Container:
@@ -450,9 +450,9 @@ def is_of_pandas(kind: type) -> bool:
     return kind.__name__ in ("Series", "DataFrame") and kind.__module__.startswith("pandas")
 
 
-def held(found: Numbers) -> Any:
+def held(numbers: Numbers) -> Any:
     """Return numbers as a value: an array or a series is held in a container."""
-    return found if found.array.ndim == 1 else Container(found)
+    return numbers if numbers.array.ndim == 1 else Container(numbers)
 
 
 def series(array: Array, labels: Any, name: Any = None) -> Container:

@@ -157,15 +157,15 @@ def located(moves: Sequence[GivenMove], functions: Iterable[types.FunctionType])
 
 def _located(move: GivenMove, files: dict[str, Any]) -> Assumed:
     named = os.path.normpath(move.file)
-    found = [file for file in files if file == named or os.path.normpath(file).endswith(os.sep + named)]
-    if not found:
+    matching = [file for file in files if file == named or os.path.normpath(file).endswith(os.sep + named)]
+    if not matching:
         known = ", ".join(sorted(map(os.path.basename, files)))
         raise UsageError(f"{move.file!r:.80} is no file that the function is read from; these are: {known}")
     same = [file for file in files if os.path.basename(file) == os.path.basename(named)]
     if len(same) > 1:
         raise UsageError(f"the function is read from {len(same)} files that are called {os.path.basename(named)}: "
                          "give one of them another name, so that the statement is about one line")  # fmt: skip
-    (file,) = found
+    (file,) = matching
     lines = linecache.getlines(file, files[file])
     if not 1 <= move.line <= len(lines):
         raise UsageError(f"{move.place}: there is no such line; the file has {len(lines):,} lines")
@@ -254,9 +254,9 @@ def evaluated(state: Pass, assumed: Assumed, value: Callable[[], Any], universe:
     outer, mine = state.assuming, Assuming(assumed)
     state.assuming = mine
     try:
-        found = value()
+        assigned = value()
         while mine.turn():
-            found = value()
+            assigned = value()
     except BaseException:  # also of the pass: nothing that was refused may be lost
         state.told.refused += [each for each in mine.refused if each not in state.told.refused]
         raise
@@ -264,7 +264,7 @@ def evaluated(state: Pass, assumed: Assumed, value: Callable[[], Any], universe:
         state.assuming = outer
     if not mine.refused:
         state.told.granted.setdefault(str(assumed.move), False)
-        return found
+        return assigned
     for each in (*mine.more, *_unfit_in(value), *_elsewhere(state)):
         state.note(Refused(line(), f"a line of which it is given how far its value moves, and that {each}",
                            _NOTHING_ELSE))  # fmt: skip
@@ -307,8 +307,8 @@ def _unfit_in(value: Any) -> Iterator[str]:
     for each in used:
         if isinstance(getattr(type(each), "assumed", None), types.FunctionType):  # the domain itself
             continue
-        if (found := _unfit(each, set())) is not None:
-            yield f"uses {found}"
+        if (unfit := _unfit(each, set())) is not None:
+            yield f"uses {unfit}"
 
 
 def _unfit(value: Any, seen: set[int]) -> str | None:

@@ -207,9 +207,9 @@ class Base(python.Python):
         open_ = [names for names, many in self.state.handlers.items() if many]
         if None in open_:
             return None
-        found = {name for names in open_ for name in names or ()}
+        handled = {name for names in open_ for name in names or ()}
         known = {"", "Exception", "BaseException", *(each.__name__ for each in _RAISES["any"])}
-        return found if found <= known else None
+        return handled if handled <= known else None
 
     def handled(self, kinds: Any) -> Any:
         """What a handler is for; of an exception that stands for others too, which of them it is may not be asked."""

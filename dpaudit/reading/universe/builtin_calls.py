@@ -56,10 +56,10 @@ class Builtins(Base):
                 refuse("sum() of values that may be missing", ".sum(), which leaves them out, or .fillna(0)")
             if not values.is_series and plain(values.low).dtype.kind == "i" and plain(values.low).dtype.itemsize < 8:
                 refuse("sum() of numbers of a small type, which wraps", ".sum()")
-            found = column_sum(values)
+            summed = column_sum(values)
             kind = plain(values.low).dtype.kind
             kinds = {"i": {"int"}, "b": {"int"}, "f": {"int", "float"}}[kind]
-            return found.same(
+            return summed.same(
                 kinds=frozenset(kinds if values.is_series or values.is_stable else kinds | {"np.float64", "np.int64"}),
             )
         for each in self.iterate(values):
@@ -116,8 +116,8 @@ class Builtins(Base):
         """``str``."""
         if len(args) != 1:
             return self._plain_builtin(str, *args)
-        found = self.shown(args[0], "__str__") if is_of_users_class(type(args[0])) else None
-        return self.format(args[0], 115, "") if found is None else found
+        text = self.shown(args[0], "__str__") if is_of_users_class(type(args[0])) else None
+        return self.format(args[0], 115, "") if text is None else text
 
     def shown(self, value: Any, name: str) -> Any:
         """``str(x)`` or ``repr(x)`` of an object of a user's class; None where it is a library's."""
@@ -125,10 +125,8 @@ class Builtins(Base):
         method = dispatch.method(value, "__repr__" if is_repr else name)
         if method is None:
             return None
-        found = self.call(method)
-        return (
-            found if isinstance(found, Token) else self.checked(repr if is_repr else str, value, method.__name__, found)
-        )
+        text = self.call(method)
+        return text if isinstance(text, Token) else self.checked(repr if is_repr else str, value, method.__name__, text)
 
     def b_repr(self, value: Any) -> Any:
         """``repr``."""
@@ -138,9 +136,9 @@ class Builtins(Base):
         """``list``."""
         if isinstance(values, Column | Listed):
             return Listed(values if isinstance(values, Column) else values.gone_through())
-        found = records.records_of(values) if isinstance(values, Private) else None
-        if found is not None:
-            return records.Records(found.rows, found.space, found.values)
+        records_found = records.records_of(values) if isinstance(values, Private) else None
+        if records_found is not None:
+            return records.Records(records_found.rows, records_found.space, records_found.values)
         if isinstance(values, Token) and items(values) is None:
             self.raises("any")
             return Token()
@@ -248,8 +246,8 @@ class Builtins(Base):
 
     def b_iter(self, values: Any) -> Any:
         """``iter``."""
-        found = self.iterate(values)
-        return found if hasattr(type(found), "__next__") else self.born(iter(found))
+        iterator = self.iterate(values)
+        return iterator if hasattr(type(iterator), "__next__") else self.born(iter(iterator))
 
     def b_next(self, iterator: Any, *default: Any) -> Any:
         """``next``."""
@@ -349,8 +347,8 @@ class Builtins(Base):
         if name == "copy" and kind in (list, dict, set):
             return self.born(value.copy())
         if kind in (list, tuple):
-            found = [self._copied(each, name) for each in value]
-            return self.born(found) if kind is list else tuple(found)
+            copied = [self._copied(each, name) for each in value]
+            return self.born(copied) if kind is list else tuple(copied)
         if kind is dict:
             return self.born({key: self._copied(each, name) for key, each in value.items()})
         if kind in (np.ndarray, pd.Series, pd.DataFrame) and sort_of(value) == PUBLIC:
@@ -382,17 +380,21 @@ class Builtins(Base):
         if set(keywords) == {"key"} and values:
             key = keywords["key"]
             is_by_get = type(args[0]) is dict and getattr(key, "__self__", None) is args[0] and key.__name__ == "get"
-            found = list(args[0].values()) if is_by_get else [self.call(key, each) for each in values]
-            if function is max and decisions.largest(self.state, found):
+            values_asked = list(args[0].values()) if is_by_get else [self.call(key, each) for each in values]
+            if function is max and decisions.largest(self.state, values_asked):
                 return decisions.among(Token(), values) if sort_of(values) == PUBLIC else Token()
-            self.unasked(found)
-            if all(isinstance(each, Perturbed) for each in found) and function is max and sort_of(values) == PUBLIC:
-                return decisions.among(largest(found), values)
-            if max(map(sort_of, (*found, *values))) == RELEASED:
+            self.unasked(values_asked)
+            if (
+                all(isinstance(each, Perturbed) for each in values_asked)
+                and function is max
+                and sort_of(values) == PUBLIC
+            ):
+                return decisions.among(largest(values_asked), values)
+            if max(map(sort_of, (*values_asked, *values))) == RELEASED:
                 return decisions.among(Token(), values) if sort_of(values) == PUBLIC else Token()
-            if max(map(sort_of, (*found, *values))) == PRIVATE:
+            if max(map(sort_of, (*values_asked, *values))) == PRIVATE:
                 refuse(f"{function.__name__}() by private values", "Gumbel noise on each of them")
-            return values[found.index(function(found))]
+            return values[values_asked.index(function(values_asked))]
         sort = sort_of((values, keywords))
         if sort == PUBLIC:
             return function(values, **{name: self._callback(each) for name, each in keywords.items()})
@@ -434,9 +436,9 @@ class Builtins(Base):
             is_same = kind is float or sizes.as_number(args[0]) is not args[0]
             return sizes.same(number(kind.__name__), args[0] if is_same else None)
         if args and isinstance(args[0], Draw) and not args[0].shape and kind is float:
-            found = args[0].like(args[0].scales)
-            found.kind = "float"
-            return found
+            converted = args[0].like(args[0].scales)
+            converted.kind = "float"
+            return converted
         if args and isinstance(args[0], numbers.Number) and args[0].is_whole and kind is int:
             return args[0].cast(int)
         if sort_of(args) != PUBLIC:

@@ -95,8 +95,8 @@ class Calls(Operators):
         args = tuple(map(self.seen, args))
         keywords = {name: self.seen(each) for name, each in keywords.items()}
         kind = type(function)
-        if self.state.followed and (found := decisions.chosen(self.state, function, args, keywords)) is not None:
-            return found
+        if self.state.followed and (result := decisions.chosen(self.state, function, args, keywords)) is not None:
+            return result
         if kind is Bound:
             return self._method(function.owner, function.name, args, keywords)
         if kind is Token:
@@ -124,9 +124,9 @@ class Calls(Operators):
             return self.construct(function, *args, **keywords)
         if args and not keywords and (function is iter or function is next):
             return self.foreign(function, args, keywords)
-        found = super().call(function, *args, **keywords)
+        result = super().call(function, *args, **keywords)
         makes = id(function) in _MAKES_ITERATORS or inspect.isgeneratorfunction(getattr(function, "__func__", function))
-        return self.born(found) if makes and not any(found is each for each in args) else found
+        return self.born(result) if makes and not any(result is each for each in args) else result
 
     def construct(self, kind: type, /, *args: Any, **keywords: Any) -> Any:
         """Make an object of a user's class."""
@@ -187,10 +187,10 @@ class Calls(Operators):
 
     def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call what is not the user's; what is released, and was not computed, asked none of its operands."""
-        found = self._foreign(function, args, keywords)
-        if type(found) is Token and not any(function is each for each in _ASKING):
+        result = self._foreign(function, args, keywords)
+        if type(result) is Token and not any(function is each for each in _ASKING):
             self.unasked(args, keywords, getattr(function, "__self__", None))
-        return found
+        return result
 
     def _foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         kind = type(function)
@@ -286,8 +286,8 @@ class Calls(Operators):
         self.raises("any")
         first = self.seen(args[0]) if len(args) == 1 and not keywords else None
         is_alone = isinstance(first, Token) and first.is_array
-        if of_numpy and (found := decisions.of_numbers(first, name)) is not None:
-            return found
+        if of_numpy and (choice := decisions.of_numbers(first, name)) is not None:
+            return choice
         if of_numpy and name in REDUCING and is_alone:
             return number("np.float64")
         if (
@@ -322,15 +322,11 @@ class Calls(Operators):
                 return vectors.of_numpy(name, args, keywords)
             if any(isinstance(each, Token) for each in args) and any(isinstance(each, Column) for each in args):
                 return vectors.of_numpy(name, args, keywords)
-            found = library_calls.NUMPY.get(name)
-            if (
-                found is not None
-                and any(isinstance(each, Draw) for each in args)
-                and name in library_calls.OF_OPERATORS
-            ):
+            row = library_calls.NUMPY.get(name)
+            if row is not None and any(isinstance(each, Draw) for each in args) and name in library_calls.OF_OPERATORS:
                 return self.binary(library_calls.OF_OPERATORS[name], *args)
         elif module == "pandas":
-            found = library_calls.PANDAS.get(name)
+            row = library_calls.PANDAS.get(name)
             if function in (pd.Series, pd.DataFrame):
                 return self._table(function, args, keywords)
         elif name == "SimpleNamespace" and not args:
@@ -338,18 +334,18 @@ class Calls(Operators):
         elif function is collections.Counter and len(args) == 1 and isinstance(args[0], Column) and not keywords:
             return Tally(column_methods.c_value_counts(args[0]))
         else:
-            found = library_calls.MATH.get(name) if module == "math" else None
-        if found is None:
+            row = library_calls.MATH.get(name) if module == "math" else None
+        if row is None:
             refuse_by_name(name, "private values")
-        return self._with_signature(found, name, args, keywords)
+        return self._with_signature(row, name, args, keywords)
 
     def _table(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A series or frame of private numbers."""
         given: Any = args[0] if args else None
         is_series = function is pd.Series and len(args) == 1 and type(given) is dict and not keywords and given
         if is_series and all(isinstance(each, Number) and not each.shape for each in given.values()):
-            found = stacked(given.values())
-            return found.same(labels=pd.Index(list(given)))
+            table = stacked(given.values())
+            return table.same(labels=pd.Index(list(given)))
         return refuse("a table of private values", "noise on each of them first")
 
     def _with_signature(
@@ -441,10 +437,10 @@ class Calls(Operators):
 
     def _reduce(self, function: Any, values: Any, *start: Any) -> Any:
         listed = list(self.iterate(values))
-        found = start[0] if start else listed.pop(0)
+        reduced = start[0] if start else listed.pop(0)
         for each in listed:
-            found = self.call(function, found, each)
-        return found
+            reduced = self.call(function, reduced, each)
+        return reduced
 
     def _quiet(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """What goes to a log is an output."""
@@ -528,8 +524,8 @@ class Calls(Operators):
                 and owner.columns is None
             ):
                 return number("np.float64")
-            if not args and not keywords and (found := decisions.of_numbers(owner, name)) is not None:
-                return found
+            if not args and not keywords and (choice := decisions.of_numbers(owner, name)) is not None:
+                return choice
             if name in ("to_numpy",) and owner.shape is not None:
                 return array(owner.shape)
             if name in ("tolist", "to_list") and owner.shape is not None and len(owner.shape) == 1:
@@ -610,8 +606,8 @@ class Calls(Operators):
                 refuse(f".{name} at a place that is not public")
             if name == "extend":
                 args = (list(self.iterate(args[0])),)
-            found = naturally(function, *args)
-            return self.born(found) if name == "copy" else found
+            result = naturally(function, *args)
+            return self.born(result) if name == "copy" else result
         if kind in (dict, collections.OrderedDict, collections.defaultdict) and (
             name in calls.MOVES_ALONE or name in ("get", "setdefault", "update")
         ):
@@ -625,8 +621,8 @@ class Calls(Operators):
                     refuse("update by something else than a dict")
                 owner.update(pairs, **keywords)
                 return None
-            found = naturally(function, *args)
-            return self.born(found) if name == "copy" else found
+            result = naturally(function, *args)
+            return self.born(result) if name == "copy" else result
         if kind is list and name == "sort" and max(sort, within) == RELEASED and not args:
             owner[:] = self.b_sorted(owner, **keywords)
             return None

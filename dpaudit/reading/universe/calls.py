@@ -170,24 +170,24 @@ NEVER = _words("out where inplace casting order subok signature dtype_backend en
 def _rows() -> Iterator[tuple[Any, str]]:
     for owner, names in _PURE.items():
         for name in names.split():
-            found = getattr(owner, name, None)
-            if callable(found) and _is_what_it_says(found, name):
-                yield found, name
+            function = getattr(owner, name, None)
+            if callable(function) and _is_what_it_says(function, name):
+                yield function, name
     for kind in _TYPES:
         if isinstance(kind, type):
             yield kind, kind.__name__
 
 
-def _is_what_it_says(found: Any, name: str) -> bool:
-    code = getattr(found, "__code__", None)
+def _is_what_it_says(function: Any, name: str) -> bool:
+    code = getattr(function, "__code__", None)
     if code is not None and is_of_user(code.co_filename):
         return False
-    if not _is_called(found, name):
+    if not _is_called(function, name):
         return False
-    module = getattr(found, "__module__", None) or ""
+    module = getattr(function, "__module__", None) or ""
     known = ("numpy", "pandas", "math", "cmath", "_operator", "operator", "json", "re", "statistics", "copy", "_bisect",
              "bisect", "textwrap", "string", "datetime", "builtins", "")  # fmt: skip
-    return isinstance(found, type) or module.split(".")[0] in known
+    return isinstance(function, type) or module.split(".")[0] in known
 
 
 _ALSO = (
@@ -198,9 +198,9 @@ _ALSO = (
 """Names of functions of NumPy and pandas, and of what they are beside."""
 
 
-def _is_called(found: Any, name: str) -> bool:
+def _is_called(function: Any, name: str) -> bool:
     """Whether a function calls itself so, where it has a name."""
-    called = getattr(found, "__name__", name)
+    called = getattr(function, "__name__", name)
     return called == name or (name, called) in _ALSO or (called, name) in _ALSO
 
 
@@ -211,10 +211,10 @@ def replaced(module: str) -> str:
     for kind in (pd.Series, pd.DataFrame, pd.Index, *_GROUPED):
         for base in kind.__mro__[:-1]:
             for name, value in vars(base).items():
-                found = getattr(value, "__func__", getattr(value, "fget", value))
-                code = getattr(inspect.unwrap(found) if callable(found) else None, "__code__", None)
+                function = getattr(value, "__func__", getattr(value, "fget", value))
+                code = getattr(inspect.unwrap(function) if callable(function) else None, "__code__", None)
                 is_read = name in READS[pd.Series] or name in READS[pd.DataFrame]
-                if code is not None and (is_of_user(code.co_filename) or (is_read and not _is_called(found, name))):
+                if code is not None and (is_of_user(code.co_filename) or (is_read and not _is_called(function, name))):
                     return f"{kind.__name__}.{name}"
     return ""
 
@@ -222,7 +222,7 @@ def replaced(module: str) -> str:
 def build() -> None:
     """Make the tables; again where it was done."""
     if not PURE:
-        PURE.update({id(found): (found, name) for found, name in _rows()})
+        PURE.update({id(function): (function, name) for function, name in _rows()})
         for each in _ITERATING:
             PURE.pop(id(each), None)
 

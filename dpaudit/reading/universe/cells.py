@@ -168,16 +168,16 @@ class Universe:
 
     def axis(self, name: str) -> Axis:
         """Return the cells of a column."""
-        found = self.axes.get(name)
-        if found is None:
+        cells_of = self.axes.get(name)
+        if cells_of is None:
             if self.columns[name].kind == UNREAD:
                 refuse(
                     f"the column {name!r:.40}, of which the domain says nothing",
                     f"--domain '{name}=…', which says what it may hold, or before it df[[NAMES]] without it",
                 )
-            found = self.axes[name] = Axis(self.columns[name], self.cuts.get(name, ()))
-            self.sizes[name] = found.size
-        return found
+            cells_of = self.axes[name] = Axis(self.columns[name], self.cuts.get(name, ()))
+            self.sizes[name] = cells_of.size
+        return cells_of
 
     def match(self, size: int) -> str:
         """Return a new axis that tells rows of one record apart: which of so many."""
@@ -228,10 +228,10 @@ class Space:
 
     def keys(self, axes: Sequence[str]) -> Ids:
         """Return a number for each kind that says its cells on some axes."""
-        found = np.zeros(len(self), np.intp)
+        keys = np.zeros(len(self), np.intp)
         for name in axes:
-            found = found * self.universe.sizes[name] + self.codes[self.axes.index(name)]
-        return found
+            keys = keys * self.universe.sizes[name] + self.codes[self.axes.index(name)]
+        return keys
 
     def join(self, other: Space) -> tuple[Space, Ids, Ids]:
         """Return the kinds of both, alike where both have an axis, and where each came from."""

@@ -94,12 +94,14 @@ def constants(name: str, x: Column, values: Any, *kinds: type) -> list[Any]:
     is_known = type(values) in (list, tuple, range, pd.Series, pd.Index, *kinds) or np.ndim(values) == 1
     if not is_known or sort_of(values) != PUBLIC:
         refuse(f"{name} of values that are no public list", "a list of constants")
-    found, kind = list(values), plain(x.low).dtype.kind
+    constants_listed, kind = list(values), plain(x.low).dtype.kind
     of_kinds: dict[str, Any] = {"b": bool | np.bool_, "O": str | None, "U": str, "M": datetime.date}
     of_kind = of_kinds.get(kind, int | float | np.number)
-    if not all(isinstance(each, of_kind) and (kind == "b") == isinstance(each, bool | np.bool_) for each in found):
+    if not all(
+        isinstance(each, of_kind) and (kind == "b") == isinstance(each, bool | np.bool_) for each in constants_listed
+    ):
         refuse(f"{name} of values of another type than the column's", "constants of its type")
-    return found
+    return constants_listed
 
 
 def missing(x: Column) -> Column:
@@ -151,9 +153,9 @@ def c_astype(x: Column, dtype: Any) -> Column:
     if kind == "bool" and not x.is_exact:  # 0 may lie between two ends that are not
         return x.apply("ne", lambda v, zero: v != zero, 0)
     whole = plain(x.low).dtype.kind in "iub"
-    found = x.apply("astype", lambda v: v.astype(kind), made=steps.cast(x.step(), kind, whole))
-    found.is_stable = True
-    return found
+    cast = x.apply("astype", lambda v: v.astype(kind), made=steps.cast(x.step(), kind, whole))
+    cast.is_stable = True
+    return cast
 
 
 def _is_of_texts(x: Column) -> bool:
@@ -201,9 +203,9 @@ def c_to_numpy(x: Column, dtype: Any = None) -> Column:
     if not x.is_series:
         return x
     low = x.low.to_numpy()
-    found = Column(x.rows, x.space, low, low if x.is_exact else x.high.to_numpy(), x.source, made=x.made, what=x.what)
-    found.chain = x.chain
-    return found
+    array = Column(x.rows, x.space, low, low if x.is_exact else x.high.to_numpy(), x.source, made=x.made, what=x.what)
+    array.chain = x.chain
+    return array
 
 
 def c_map(x: Column, arg: Any) -> Column:
@@ -357,8 +359,8 @@ def _totals() -> Selection:
     state: Any = current()
     if not hasattr(state, "totals"):
         state.totals = Selection("total")
-    found: Selection = state.totals
-    return found
+    totals: Selection = state.totals
+    return totals
 
 
 def c_value_counts(x: Column, *, sort: bool = True, dropna: bool = True) -> Any:
@@ -368,11 +370,11 @@ def c_value_counts(x: Column, *, sort: bool = True, dropna: bool = True) -> Any:
     if (persons := _of_persons(x)) is not None:
         return groups.Groups(persons, [x], None).m_size()
     ones = np.ones(len(x.space), "int64")
-    found = groups.Keyed([x], {"count": x.with_values(x.space, ones, made=steps.constant(1))}, "count")
-    if found.categories is None:
-        return found
-    found.is_of_all = True
-    return found.m_sort_index() if sort is False else found
+    counts = groups.Keyed([x], {"count": x.with_values(x.space, ones, made=steps.constant(1))}, "count")
+    if counts.categories is None:
+        return counts
+    counts.is_of_all = True
+    return counts.m_sort_index() if sort is False else counts
 
 
 def _of_persons(x: Column) -> Frame | None:

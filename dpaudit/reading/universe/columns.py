@@ -78,13 +78,13 @@ def computed(name: str, function: Callable[..., Any], *args: Any) -> Any:
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             with contextlib.nullcontext() if strict else np.errstate(all="ignore"):
-                found = function(*args)
+                result = function(*args)
     except Exception as error:
         refuse_raising(f"{name} ({error})", error)
     for each in heard:
         if _is_error(each.category, filters):
             refuse_raising(f"{name} ({each.message}, a warning that is an error here)", each.category())
-    return found
+    return result
 
 
 def _is_error(category: type, filters: Sequence[tuple[Any, ...]]) -> bool:
@@ -277,19 +277,19 @@ class Column(Private):
         space, mine, _ = self.space.join(rows.space)
         low = taken(self.low, mine)
         high = low if self.is_exact else taken(self.high, mine)
-        found = Column(rows, space, low, high, self.source, is_stable=self.is_stable, made=self.made, what=self.what)
-        found.chain, found.none = self.chain, self.none
-        return found
+        column = Column(rows, space, low, high, self.source, is_stable=self.is_stable, made=self.made, what=self.what)
+        column.chain, column.none = self.chain, self.none
+        return column
 
     def named(self, name: str) -> Column:
         """Return the same column of pandas under a name."""
         low = self.low.rename(name)
-        found = Column(
+        column = Column(
             self.rows, self.space, low, low if self.is_exact else self.high.rename(name), self.source,
             is_stable=self.is_stable, made=self.made, what=self.what,
         )  # fmt: skip
-        found.chain, found.none = self.chain, self.none
-        return found
+        column.chain, column.none = self.chain, self.none
+        return column
 
     def of_none(self) -> Any:
         """Return what it is of no records."""
@@ -312,17 +312,17 @@ class Column(Private):
         made: steps.Step | None = None,
     ) -> Column:  # fmt: skip
         """Return function(values, *others), done for every kind; ``made`` is its step by another name."""
-        found = self._applied(name, function, *others, dtype_hangs=dtype_hangs)
+        result = self._applied(name, function, *others, dtype_hangs=dtype_hangs)
         columns = [each for each in (self, *others) if isinstance(each, Column)]
         if self.is_series and (dtype_hangs or any(each.none is not None for each in columns)):
             given = [each.of_none() if isinstance(each, Column) else each for each in (self, *others)]
-            found.none = computed(f"{name} of no records", function, *given)
-            if name in COMPARISONS and getattr(found.none, "dtype", None) == found.low.dtype == bool:
-                found.is_stable = True
-        if made is None and not found.width:
+            result.none = computed(f"{name} of no records", function, *given)
+            if name in COMPARISONS and getattr(result.none, "dtype", None) == result.low.dtype == bool:
+                result.is_stable = True
+        if made is None and not result.width:
             made = steps.operation(name, self.step(), steps_of(*others))
-        found.made, found.what = made, f"{name} of"
-        return found
+        result.made, result.what = made, f"{name} of"
+        return result
 
     def _applied(self, name: str, function: Callable[..., Any], *others: Any, dtype_hangs: bool) -> Column:
         columns = [self, *(each for each in others if isinstance(each, Column))]
@@ -351,14 +351,14 @@ class Column(Private):
             places = [place[mine] for place in places] + [theirs]
 
         def at(end: str) -> list[Any]:
-            found, number = [], 0
+            results, number = [], 0
             for each in (self, *others):
                 if isinstance(each, Column):
-                    found.append(taken(getattr(each, end), places[number]))
+                    results.append(taken(getattr(each, end), places[number]))
                     number += 1
                 else:
-                    found.append(each)
-            return found
+                    results.append(each)
+            return results
 
         is_stable = all(each.is_stable for each in columns) or name in ("astype", "eq", "ne")
         low = computed(name, function, *at("low"))
@@ -385,13 +385,13 @@ class Column(Private):
                 refuse(f"{name} of whole numbers so large that it may wrap", ".astype(float) first")
             if name in ("clip", "maximum", "minimum"):
                 self.cut([each for each in others if _is_number(each)])
-            found = self.with_values(space, low, high, is_stable=is_stable)
-            found.chain = chain
-            return found
+            results = self.with_values(space, low, high, is_stable=is_stable)
+            results.chain = chain
+            return results
         if name in _CORNERS:
-            found = self.with_values(space, *self._corners(name, function, at, columns, others), is_stable=is_stable)
-            found.chain = chain if name in ("neg", "sub", "mul", "truediv") else None
-            return found
+            results = self.with_values(space, *self._corners(name, function, at, columns, others), is_stable=is_stable)
+            results.chain = chain if name in ("neg", "sub", "mul", "truediv") else None
+            return results
         refuse(f"{name} of values that cannot be listed", "the values that are possible, in the domain")
 
     def _chained(self, function: Callable[..., Any], columns: list[Column], others: Sequence[Any]) -> Any:
@@ -433,7 +433,9 @@ class Column(Private):
         if not self.source:
             inside = {each for each in points if column.low < each < column.high}
             near = inside - known  # where it is the column itself, as within a clip
-            points = near | {found for each in points - near for found in self._reached(each, source, function)}
+            points = near | {
+                points_found for each in points - near for points_found in self._reached(each, source, function)
+            }
         new = [each for each in points if column.low < each < column.high and each not in known]
         if new:
             current().cut(source, new)
@@ -450,13 +452,13 @@ class Column(Private):
             return plain(computed("this of one value", function, wrap(np.array(points, axis.low.dtype)))).astype(float)
 
         starts, ends = ([cell[side] for cell in axis.cells] for side in (0, 1))
-        found = []
+        changes = []
         for low, high, first, last in zip(starts, ends, at(starts), at(ends), strict=True):
             if (first < value) != (last < value):
-                found += _changes(lambda points: at(points) < value, low, high)
+                changes += _changes(lambda points: at(points) < value, low, high)
             if (first <= value) != (last <= value):
-                found += [_changes(lambda points: at(points) <= value, low, high)[int(first > value)]]
-        return found
+                changes += [_changes(lambda points: at(points) <= value, low, high)[int(first > value)]]
+        return changes
 
     def _compared(
         self, name: str, columns: list[Column], others: Sequence[Any], space: cells.Space, ends: Any, is_stable: bool
@@ -496,8 +498,8 @@ class Column(Private):
         if name == "pow" and not (isinstance(second, int) and not isinstance(second, bool) and second >= 0):
             refuse("a power of values that cannot be listed", "whole numbers as powers, from 0 on")
         choices = [[low] if low is high else [low, high] for low, high in zip(lows, highs, strict=True)]
-        found = [plain(computed(name, function, *corner)).astype(float) for corner in itertools.product(*choices)]
-        least, most = np.min(found, 0), np.max(found, 0)
+        corners = [plain(computed(name, function, *corner)).astype(float) for corner in itertools.product(*choices)]
+        least, most = np.min(corners, 0), np.max(corners, 0)
         if name in ("pow", "abs"):
             first, last = plain(lows[0]).astype(float), plain(highs[0]).astype(float)
             bottom = 1.0 if name == "pow" and second == 0 else 0.0
@@ -597,9 +599,9 @@ def _is_large(values: Any) -> bool:
     return array.dtype.kind in "iu" and array.size > 0 and max(-int(array.min()), int(array.max())) > 2**53
 
 
-def _missing(given: Sequence[Any], found: Any) -> Any:
+def _missing(given: Sequence[Any], result: Any) -> Any:
     """Return for which kinds what an operation on columns is given is missing."""
-    columns = [each for each in given if isinstance(each, pd.Series) and len(each) == len(found)]
+    columns = [each for each in given if isinstance(each, pd.Series) and len(each) == len(result)]
     return np.any([each.isna() for each in columns], axis=0) if columns else False
 
 

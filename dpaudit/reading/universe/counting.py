@@ -40,10 +40,10 @@ def start_of(made: Any) -> Any:
         factory = made.default_factory
         if isinstance(factory, type):
             return [0] if factory is collections.Counter else _FACTORIES.get(factory, refuse)
-        found = None if factory is None else current_domain().default_of(made)
-        if type(found) in (int, float) and found == 0:
-            return found
-        inner = start_of(found) if counts(found) else refuse
+        start = None if factory is None else current_domain().default_of(made)
+        if type(start) in (int, float) and start == 0:
+            return start
+        inner = start_of(start) if counts(start) else refuse
         return [inner] if type(inner) in (int, float) else refuse
     return 0 if type(made) is collections.Counter else None
 
@@ -115,9 +115,9 @@ class Counting(ByKey):
 
     def at(self, key: Any, default: Any) -> Adding:
         """Return the sum before this record, with what it added."""
-        found = self.added.get(key)
+        sum_so_far = self.added.get(key)
         kinds = frozenset((str(kind_of_plain(default)),))
-        return Adding((self.place, key), 0.0, 0.0, kinds) if found is None else found
+        return Adding((self.place, key), 0.0, 0.0, kinds) if sum_so_far is None else sum_so_far
 
     def store(self, key: Any, value: Any) -> None:
         """``counts[key] = …``; the first time, the sum up to there is 0."""
@@ -136,9 +136,9 @@ class Counting(ByKey):
 
     def m_setdefault(self, key: Any, default: Any = None) -> Adding:
         """``counts.setdefault(key, 0)``."""
-        found: Adding = self.m_get(key, default)
-        self.store(key, found)
-        return found
+        sum_so_far: Adding = self.m_get(key, default)
+        self.store(key, sum_so_far)
+        return sum_so_far
 
 
 class Within(ByKey):
@@ -333,13 +333,13 @@ def _added_by(
     for place, each in enumerate(after):
         if not isinstance(given[place], Adding) and each is not given[place]:
             changed.add(place)
-    found = {}
+    added = {}
     for key, value in pairs:
         if isinstance(value, Adding) and value.key == key:
-            found[key] = value
+            added[key] = value
         else:
             changed.add(key if key[0] in sums else key[0])
-    return found
+    return added
 
 
 def _can_add(value: Any) -> bool:

@@ -144,7 +144,7 @@ def _choices_in(value: Any) -> list[Choice]:
     if kind is Token:
         return [] if value.choice is None else [value.choice]
     if kind is tuple:
-        return [found for each in value for found in _choices_in(each)]
+        return [choice for each in value for choice in _choices_in(each)]
     return _choices_in((value.start, value.stop, value.step)) if kind is slice else []
 
 
@@ -192,21 +192,21 @@ def met(name: str, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
     return tuple(_replaced(each, of) for each in args), {name: _replaced(each, of) for name, each in keywords.items()}
 
 
-def derived(found: Any, name: str, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+def derived(result: Any, name: str, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
     """Return what an operation on choices and public values gave, with how it is computed of them."""
-    if type(found) is not Token or keywords or _is_by_identity(args):
-        return found
+    if type(result) is not Token or keywords or _is_by_identity(args):
+        return result
     function, operands = _function(name, args)
     roots = {id(root): root for each in operands for choice in _choices_in(each) for root in choice.roots}
     if not roots or function is None or not all(_is_plain(each, name == "item") for each in operands):
-        return found
+        return result
     kept = tuple(each.copy() if type(each) in _COPIED else each for each in operands)
-    if any(found is each for each in args):
-        found = Token(found.shape, found.kinds, found.labels, found.columns)
-    found.choice = Choice(
+    if any(result is each for each in args):
+        result = Token(result.shape, result.kinds, result.labels, result.columns)
+    result.choice = Choice(
         tuple(roots.values()), lambda: computed(name, function, *(_replaced(each, _now) for each in kept))
     )
-    return found
+    return result
 
 
 def _function(name: str, args: tuple[Any, ...]) -> tuple[Callable[..., Any] | None, tuple[Any, ...]]:
@@ -296,9 +296,9 @@ def _fresh(origins: Sequence[Any], kind: Any) -> list[Any]:
 
 def chosen(state: Pass, function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Token | None:
     """Return the place of the largest of noisy numbers that are asked nothing else; None of other calls."""
-    found = _asked(state, function, args, keywords)
-    _choose(state, found)
-    if not found:
+    queries = _asked(state, function, args, keywords)
+    _choose(state, queries)
+    if not queries:
         return None
     asked = args[0] if args else function.owner
     if getattr(function, "name", "") == "idxmax":
@@ -309,16 +309,16 @@ def chosen(state: Pass, function: Any, args: Sequence[Any], keywords: Mapping[st
 
 def largest(state: Pass, tokens: Sequence[Any]) -> bool:
     """Whether released numbers are noisy ones that are asked nothing but which is largest."""
-    found = _fresh([_origin(state, each) for each in tokens], Query)
-    _choose(state, found)
-    return bool(found)
+    asked = _fresh([_origin(state, each) for each in tokens], Query)
+    _choose(state, asked)
+    return bool(asked)
 
 
-def _choose(state: Pass, found: Sequence[Query | Scores]) -> None:
-    for each in found:
+def _choose(state: Pass, asked: Sequence[Query | Scores]) -> None:
+    for each in asked:
         each.is_compared = True
-    if found:
-        state.chosen.append(list(found))
+    if asked:
+        state.chosen.append(list(asked))
 
 
 def _only_asked(state: Pass, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> bool:
@@ -378,10 +378,10 @@ def _sides(state: Pass, name: str, left: Any, right: Any) -> tuple[Query, Thresh
 
 def compared(state: Pass, name: str, left: Any, right: Any) -> Token | None:
     """Return the outcome of a comparison of a noisy number with a threshold; None for any other comparison."""
-    found = _sides(state, name, left, right)
-    if found is None:
+    sides = _sides(state, name, left, right)
+    if sides is None:
         return None
-    query, threshold, says_above = found
+    query, threshold, says_above = sides
     outcome = combined(name, left, right)
     query.is_compared = True
     threshold.compared.append((query, outcome, says_above))
@@ -441,9 +441,9 @@ def settle(state: Pass) -> None:
             continue
         below = [query for query, decided, above in known if decided is not above]
         above = [query for query, decided, above in known if decided is above]
-        found = _joined([*below, *above], len(above), threshold.scale)
-        if found is not None:
-            state.told.sparse.append((found, frozenset(query.release for query, _, _ in known)))
+        release = _joined([*below, *above], len(above), threshold.scale)
+        if release is not None:
+            state.told.sparse.append((release, frozenset(query.release for query, _, _ in known)))
 
 
 def _largest_of(several: list[Any]) -> Released | None:

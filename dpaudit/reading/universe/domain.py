@@ -85,8 +85,8 @@ class Universe(Parts):
 
     def assumed(self, where: int, value: Callable[[], Any]) -> Any:
         """What a line assigns of which it may be given how far the value moves."""
-        found = self.assumptions.get((value.__code__.co_filename, where))
-        return value() if found is None else assumed.evaluated(self.state, found, value, self.universe)
+        assumption = self.assumptions.get((value.__code__.co_filename, where))
+        return value() if assumption is None else assumed.evaluated(self.state, assumption, value, self.universe)
 
     def within_given(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> None:
         """Note what a call does in such a line."""
@@ -126,11 +126,11 @@ class Universe(Parts):
         if type(value) is keys.Loop:
             return value
         try:
-            found = records.records_of(value) if isinstance(value, Private) else None
+            records_found = records.records_of(value) if isinstance(value, Private) else None
         except RefusalError as why:
             self.state.note(Refused(line(), *why.args))
             return iter((Unknown(),))
-        return self.iterate(value) if found is None else found
+        return self.iterate(value) if records_found is None else records_found
 
     def is_records(self, value: Any) -> bool:
         """Whether a loop goes through private records."""
@@ -199,14 +199,14 @@ class Universe(Parts):
         if max(sorts) == PUBLIC:
             return self.fresh(naturally(OPERATION[name], left, right), left, right)
         if name in ("add", "mul") and type(left) in (list, tuple) and type(right) in (list, tuple, int):
-            found = OPERATION[name](left, right)
-            return self.born(found) if type(found) is list else found
+            result = OPERATION[name](left, right)
+            return self.born(result) if type(result) is list else result
         if name == "or_" and type(left) is dict and type(right) is dict:
             return self.born(left | right)
         if max(sorts) == PRIVATE:
             refuse("an operator on a collection that holds private values", "the values one by one")
-        if (found := sizes.operated(name, left, right)) is not None:
-            return found
+        if (result := sizes.operated(name, left, right)) is not None:
+            return result
         self.unasked(left, right)
         self._raising(name, left, right)
         return combined(name, left, right)
@@ -238,8 +238,8 @@ class Universe(Parts):
             return self._contains(left, right) if name == "in_" else self._negated(self._contains(left, right))
         if self.state.of_key is not None and (outcome := keys.compared(name, left, right)) is not None:
             return outcome
-        if self.state.followed and (found := decisions.compared(self.state, name, left, right)) is not None:
-            return found
+        if self.state.followed and (answer := decisions.compared(self.state, name, left, right)) is not None:
+            return answer
         pairs = ((left, right), (right, left))
         if self.state.record and any(
             each is None and isinstance(other, float) and other != other for each, other in pairs
@@ -318,9 +318,9 @@ class Universe(Parts):
         self._open(target, f"__i{name.strip('_')}__")
         method = dispatch.method(target, f"__i{name.strip('_')}__")
         if method is not None:
-            found = self.call(method, value)
-            if found is not NotImplemented:
-                return found
+            result = self.call(method, value)
+            if result is not NotImplemented:
+                return result
         seen = self.seen(target)
         if type(target) is list and name == "add":
             self.own(target)
@@ -420,13 +420,13 @@ class Universe(Parts):
         if isinstance(value, Token):
             if value.choice is not None:
                 return self.iterate(value.choice.settled())
-            found = items(value)
-            if found is None:
+            iterated = items(value)
+            if iterated is None:
                 refuse(
                     "a loop over something released of which the length is not known",
                     "a loop over public keys or places",
                 )
-            return iter(found)
+            return iter(iterated)
         if isinstance(value, Number | Draw):
             return iter(value.parts())
         if isinstance(value, frames.Frame):
@@ -500,9 +500,9 @@ class Universe(Parts):
         if sort == PRIVATE:
             refuse("the text of a private value", 'noisy = n + laplace(…); f"{noisy:.1f}"')
         if is_of_users_class(type(value)):
-            found = self._text_of(value, conversion, specification)
-            if found is not None:
-                return found
+            text = self._text_of(value, conversion, specification)
+            if text is not None:
+                return text
         if sort == RELEASED:
             is_shown_alike = isinstance(value, Token) and value.is_number and conversion in (-1, 115) and specification
             if not is_shown_alike:
@@ -522,17 +522,17 @@ class Universe(Parts):
         if conversion == -1 and derived is not object.__dict__["__format__"]:
             method = dispatch.method(value, "__format__")
             if method is not None:
-                found = self.call(method, specification)
-                return found if isinstance(found, Token) else self.checked(format, value, "__format__", found)
+                shown = self.call(method, specification)
+                return shown if isinstance(shown, Token) else self.checked(format, value, "__format__", shown)
             if dispatch.method(value, "__str__") or dispatch.method(value, "__repr__"):
                 refuse("the text of an object of a class that derives how it is formatted", "str(x)")
             return None
         if conversion == -1 and specification:
             return None  # which raises
-        found = self.shown(value, "__repr__" if conversion in (114, 97) else "__str__")
-        if found is None or isinstance(found, Token):
-            return found
-        text = found.encode("ascii", "backslashreplace").decode() if conversion == 97 else found
+        shown = self.shown(value, "__repr__" if conversion in (114, 97) else "__str__")
+        if shown is None or isinstance(shown, Token):
+            return shown
+        text = shown.encode("ascii", "backslashreplace").decode() if conversion == 97 else shown
         return format(text, specification)
 
     @hook

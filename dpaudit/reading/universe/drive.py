@@ -159,7 +159,13 @@ def _paths(told: list[Told]) -> Iterator[tuple[tuple[Released, ...], tuple[Relea
             chain.append(node)
         path = tuple(release for one in reversed(chain) for release in one.releases)
         gone = frozenset().union(*(numbers for _, numbers in each.sparse))
-        yield path, (*(release for release in path if release.number not in gone), *(found for found, _ in each.sparse))
+        yield (
+            path,
+            (
+                *(release for release in path if release.number not in gone),
+                *(joined_release for joined_release, _ in each.sparse),
+            ),
+        )
 
 
 def _one_round(
@@ -301,11 +307,11 @@ def _unread_refused(state: Pass) -> Iterator[None]:
         if event != "call":
             return
         code = frame.f_code
-        found = known.get(id(code))
-        if found is None:
+        known_code = known.get(id(code))
+        if known_code is None:
             is_unread = is_of_user(code.co_filename) and not is_rewritten(frame) and code.co_name != "<module>"
-            known[id(code)] = found = code, is_unread
-        if found[1] and not state.is_over and not _is_imported(frame):
+            known[id(code)] = known_code = code, is_unread
+        if known_code[1] and not state.is_over and not _is_imported(frame):
             state.note(
                 Refused(f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}",
                         f"{code.co_name} is called by Python or a library, and nothing is known of what it does there",
@@ -353,12 +359,12 @@ def _called(domain: Domain, function: Any, frame: Any, arguments: Mapping[str, A
 
 
 def _place(error: BaseException) -> str:
-    found, at = "?", error.__traceback__
+    place, at = "?", error.__traceback__
     while at is not None:
         if is_of_user(at.tb_frame.f_code.co_filename):
-            found = f"{os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}"
+            place = f"{os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}"
         at = at.tb_next
-    return found
+    return place
 
 
 def _end_of(function: Any) -> str:

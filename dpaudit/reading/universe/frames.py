@@ -52,25 +52,25 @@ class Frame(Private):
                 current().told.unknown_column = name
             shown = ", ".join(map(repr, self.columns))
             refuse(f"no column {name!r:.40}; there are {shown}", f"--domain '{name}=…', which declares it")
-        found = self.columns[name]
-        if found is None:
+        column = self.columns[name]
+        if column is None:
             axis = self.universe.axis(name)
             space = self.universe.whole((name,))
             made = steps.column(name, axis.low)
             base = Column(self.universe.rows, space, axis.low.rename(name), axis.low, name, made=made)
             base.high = base.low if axis.is_exact else axis.high.rename(name)
-            found = base
-        if found.rows is not self.rows:
-            found = found.on(self.rows)
-        if found.is_series and found.low.name != name:
-            found = found.named(name)
-        self.columns = {**self.columns, name: found}
-        return found
+            column = base
+        if column.rows is not self.rows:
+            column = column.on(self.rows)
+        if column.is_series and column.low.name != name:
+            column = column.named(name)
+        self.columns = {**self.columns, name: column}
+        return column
 
     def is_unread(self, name: Any) -> bool:
         """Whether a column is as the data have it, and the domain says nothing of it."""
-        found = self.universe.columns.get(name)
-        return self.columns.get(name, self) is None and found is not None and found.kind == UNREAD
+        declared = self.universe.columns.get(name)
+        return self.columns.get(name, self) is None and declared is not None and declared.kind == UNREAD
 
     def of_rows(self, rows: Rows) -> Frame:
         """Return the same columns of other rows, which are among these."""
@@ -126,8 +126,8 @@ class Frame(Private):
 
     def method(self, name: str) -> Any:
         """Return a method."""
-        found = OF_FRAMES.get(name)
-        return getattr(self, f"m_{name}", None) if found is None else types.MethodType(found, self)
+        known = OF_FRAMES.get(name)
+        return getattr(self, f"m_{name}", None) if known is None else types.MethodType(known, self)
 
     # --- methods, with the arguments that are read ----------------------------------------------------------
 
@@ -137,10 +137,10 @@ class Frame(Private):
 
     def m_assign(self, **columns: Any) -> Frame:
         """``assign(x=…)``."""
-        found = self.m_copy()
+        frame = self.m_copy()
         for name, value in columns.items():
-            found.store(name, current_domain().call(value, found) if callable(value) else value)
-        return found
+            frame.store(name, current_domain().call(value, frame) if callable(value) else value)
+        return frame
 
     def refuse_given(self) -> None:
         """Refuse a change of the data that the function is given."""
@@ -201,12 +201,12 @@ class Frame(Private):
     def m_dropna(self, *, subset: Any = None) -> Frame:
         """``dropna(subset=[…])``."""
         names = list(self.columns) if subset is None else [subset] if isinstance(subset, str) else list(subset)
-        found = self
+        frame = self
         for name in names:
-            column = found.column(name)
+            column = frame.column(name)
             if pd.isna(plain(column.low)).any():
-                found = found.select(column.apply("notna", lambda values: values.notna()))
-        return found
+                frame = frame.select(column.apply("notna", lambda values: values.notna()))
+        return frame
 
     def m_reset_index(self, *, drop: bool = False) -> Frame:
         """``reset_index(drop=True)``."""
@@ -257,8 +257,8 @@ class Frame(Private):
         """``apply(FUNCTION, axis=1)`` of a function of one record."""
         if axis not in (1, "columns") or not isinstance(func, types.FunctionType):
             refuse_by_name(".apply", "a private data frame")
-        found: Column = current_domain().applied_to_rows(func, self)
-        return found
+        column: Column = current_domain().applied_to_rows(func, self)
+        return column
 
     def m_squeeze(self, axis: Any = None) -> Column:
         """``squeeze(axis=1)`` of one column: of one record alone it would be a number where no axis is said."""
@@ -358,12 +358,12 @@ class Frame(Private):
 
     def m_to_numpy(self, dtype: Any = None) -> Column:
         """``to_numpy()``."""
-        found = self.matrix()
+        matrix = self.matrix()
         if dtype is None:
-            return found
+            return matrix
         if dtype not in (float, "float", "float64", np.float64):
             refuse("to_numpy of another type", "dtype=float")
-        return found.apply("astype", lambda values: values.astype(float))
+        return matrix.apply("astype", lambda values: values.astype(float))
 
     def m_pipe(self, function: Any, *args: Any, **keywords: Any) -> Any:
         """``pipe(f)``: f(frame)."""
@@ -386,13 +386,13 @@ class Frame(Private):
         listed = [self.column(name) for name in self.columns]
         if any(plain(each.low).dtype.kind not in "ifb" or not each.is_stable for each in listed):
             refuse("a sum of columns that are no numbers", 'df[["age", "income"]].sum()')
-        found = numbers.stacked([column_sum(each) for each in listed])
-        return found.same(labels=pd.Index(list(self.columns)))
+        sums = numbers.stacked([column_sum(each) for each in listed])
+        return sums.same(labels=pd.Index(list(self.columns)))
 
     def m_mean(self) -> Number:
         """``mean()`` of all columns, where records are replaced."""
-        found = numbers.stacked([sizes.mean(self.column(name)) for name in self.columns])
-        return found.same(labels=pd.Index(list(self.columns)))
+        means = numbers.stacked([sizes.mean(self.column(name)) for name in self.columns])
+        return means.same(labels=pd.Index(list(self.columns)))
 
     def matrix_of(self, name: str) -> Column:
         """Return a mask of all columns."""
@@ -400,18 +400,18 @@ class Frame(Private):
 
     def m_clip(self, lower: Any = None, upper: Any = None) -> Frame:
         """``clip(low, high)`` of every column."""
-        found = {
+        columns = {
             name: self.column(name).apply("clip", lambda v, a, b: v.clip(a, b), lower, upper) for name in self.columns
         }
-        return Frame(self.universe, self.rows, dict(found))
+        return Frame(self.universe, self.rows, dict(columns))
 
     def m_fillna(self, value: Any) -> Frame:
         """``fillna(constant)`` of every column, or ``fillna({name: constant})`` of some."""
         of_each = value if type(value) is dict else dict.fromkeys(self.columns, value)
-        found = dict(self.columns)
+        columns = dict(self.columns)
         for name in filter(of_each.__contains__, self.columns):
-            found[name] = self.column(name).apply("fillna", lambda v, a: v.fillna(a), of_each[name], dtype_hangs=True)
-        return Frame(self.universe, self.rows, found)
+            columns[name] = self.column(name).apply("fillna", lambda v, a: v.fillna(a), of_each[name], dtype_hangs=True)
+        return Frame(self.universe, self.rows, columns)
 
     def m_head(self, n: int = 5) -> Any:
         """Refused."""
@@ -514,10 +514,10 @@ def query(frame: Frame, text: str) -> Any:
 
     def mask(node: ast.expr) -> Any:
         if isinstance(node, ast.BoolOp):
-            found = mask(node.values[0])
+            condition = mask(node.values[0])
             for each in node.values[1:]:
-                found = domain.binary("and_" if isinstance(node.op, ast.And) else "or_", found, mask(each))
-            return found
+                condition = domain.binary("and_" if isinstance(node.op, ast.And) else "or_", condition, mask(each))
+            return condition
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
             return domain.binary(
                 "and_" if isinstance(node.op, ast.BitAnd) else "or_", mask(node.left), mask(node.right)
@@ -526,11 +526,11 @@ def query(frame: Frame, text: str) -> Any:
             return domain.unary("invert", mask(node.operand))
         if isinstance(node, ast.Compare) and all(type(test) in tests for test in node.ops):
             sides = [value(each) for each in (node.left, *node.comparators)]
-            found = None
+            condition = None
             for left, test, right in zip(sides, node.ops, sides[1:], strict=False):
                 one = domain.binary(tests[type(test)], left, right)
-                found = one if found is None else domain.binary("and_", found, one)
-            return found
+                condition = one if condition is None else domain.binary("and_", condition, one)
+            return condition
         return refuse("query with calls, names from outside or arithmetic", "len(df[x > LIMIT]) + laplace(…)")
 
     def value(node: ast.expr) -> Any:

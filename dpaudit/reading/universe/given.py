@@ -176,17 +176,17 @@ class Given(Private):
         """Each record with a probability, by itself (Balle, Barthe & Gaboardi 2018, Theorem 8)."""
         if not isinstance(data, Frame):
             refuse("noise.poisson of something else than a frame of the data", "noise.poisson(df, 0.1)")
-        found: Frame = data.select(Sampling(_positive("a rate of sampling", rate, 1.0), data.rows))
-        return found
+        sample: Frame = data.select(Sampling(_positive("a rate of sampling", rate, 1.0), data.rows))
+        return sample
 
     def m_post(self, function: Any, *values: Any, shape: Any = None) -> Any:
         """What a function makes of released values."""
         _not_private("noise.post of a private value", *values)
-        found = current_domain().call(function, *values)
-        if sort_of(found) == PRIVATE:
+        result = current_domain().call(function, *values)
+        if sort_of(result) == PRIVATE:
             refuse("a function of post-processing that returns a private value", NOISE_FIRST)
         if shape is None:
-            return found
+            return result
         current_domain().raises("any")
         sizes = shape_of_size(shape)
         return array(sizes) if sizes else number()
@@ -225,8 +225,8 @@ def _number(what: str, value: Any) -> float:
 
 
 def _positive(what: str, value: Any, most: float = math.inf) -> float:
-    found = _number(what, value)
-    return found if 0 < found <= most else refuse(f"{what} that is {value!r}", f"a number above 0{_at_most(most)}")
+    checked = _number(what, value)
+    return checked if 0 < checked <= most else refuse(f"{what} that is {value!r}", f"a number above 0{_at_most(most)}")
 
 
 def _at_most(most: float) -> str:
@@ -251,7 +251,7 @@ def _scored(options: Any, scores: Any, least: int) -> tuple[list[Any], numbers.N
     first = next((each for each in given if isinstance(each, numbers.Number)), None)
     if first is None:
         refuse("scores that are no private numbers", "sums or counts of the data, one for each option")
-    found = []
+    private_scores = []
     for each in given:
         if not isinstance(each, numbers.Number):
             if not isinstance(each, int | float | Token) or (isinstance(each, Token) and not each.is_number):
@@ -259,8 +259,8 @@ def _scored(options: Any, scores: Any, least: int) -> tuple[list[Any], numbers.N
             each = first.times(0)
         if each.shape:
             refuse("a score that is no single number", "one number for each option")
-        found.append(each)
-    return listed, numbers.stacked(found)
+        private_scores.append(each)
+    return listed, numbers.stacked(private_scores)
 
 
 # --- states of a repeated step ------------------------------------------------------------------------------------

@@ -122,10 +122,10 @@ class Groups(Private):
             return (0.0 if least == 0 else -math.inf), (0.0 if most == 0 else math.inf)
         return least, most
 
-    def _of_all(self, found: Keyed) -> Any:
+    def _of_all(self, keyed: Keyed) -> Any:
         """Return sums by all categories, in their order, where groups are of all of them."""
-        listed = None if self.observed else found.categories
-        return found if listed is None else found.m_reindex(listed, fill_value=0)
+        listed = None if self.observed else keyed.categories
+        return keyed if listed is None else keyed.m_reindex(listed, fill_value=0)
 
     def m_apply(self, function: Any) -> Any:
         """``apply(FUNCTION)``, of a function that is a sum over the records of a group."""
@@ -156,8 +156,8 @@ class Groups(Private):
             return PersonTable(totals) if named else self._of_person(how, self.name)
         if named:
             return Keyed(self.keys, {name: self._of(each, column) for name, (column, each) in named.items()}, None)
-        found = Keyed(self.keys, {self.name: self._of(how, self.name)}, self.name)
-        return self._of_all(found) if isinstance(how, str) else found
+        keyed = Keyed(self.keys, {self.name: self._of(how, self.name)}, self.name)
+        return self._of_all(keyed) if isinstance(how, str) else keyed
 
     m_aggregate = m_agg
 
@@ -194,12 +194,12 @@ def summand_of(function: Any, column: Column) -> Column:
     It is called for each group of the data, so that it may change and draw no more than what is called for each record.
     """
     with records.one_record():
-        found = current_domain().call_of_record(function, column)
-    if not isinstance(found, Number) or found.summand is None or found.selection is not column.rows.selection:
+        number = current_domain().call_of_record(function, column)
+    if not isinstance(number, Number) or number.summand is None or number.selection is not column.rows.selection:
         refuse(
             "an aggregate by a function that is no sum over the records of the group", 'agg("sum") of a computed column'
         )
-    made: Column = found.summand
+    made: Column = number.summand
     return made
 
 
@@ -257,8 +257,8 @@ class Keyed(Private):
 
     def method(self, name: str) -> Any:
         """Return a method."""
-        found = OF_KEYED.get(name)
-        return getattr(self, f"m_{name}", None) if found is None else types.MethodType(found, self)
+        known = OF_KEYED.get(name)
+        return getattr(self, f"m_{name}", None) if known is None else types.MethodType(known, self)
 
     def m_fillna(self, value: Any) -> Keyed:
         """``fillna(0)``."""
@@ -298,8 +298,8 @@ class Keyed(Private):
         """``get(key, 0)``."""
         if type(default) is not int or default != 0 or len(self.keys) > 1:
             refuse(".get(key) of a table whose keys are those of the data", ".get(key, 0)")
-        found: Number = self.m_reindex([key], fill_value=0).at(key)
-        return found.same(kinds=found.kinds | {"int"})
+        count: Number = self.m_reindex([key], fill_value=0).at(key)
+        return count.same(kinds=count.kinds | {"int"})
 
     def m_reindex(self, labels: Any = None, *, index: Any = None, columns: Any = None, fill_value: Any = None) -> Any:
         """``reindex(labels, fill_value=0)``."""
@@ -320,13 +320,15 @@ class Keyed(Private):
         index_, hits, space = self._hits(wanted, columns)
         if self.single is None:
             listed = {name: self._number(part, space, hits, index_, None) for name, part in self.parts.items()}
-            found = numbers.stacked(listed.values())
-            found = found.mapped(lambda table: np.moveaxis(table, 1, -1), labels=index_, columns=pd.Index(list(listed)))
+            lined_up = numbers.stacked(listed.values())
+            lined_up = lined_up.mapped(
+                lambda table: np.moveaxis(table, 1, -1), labels=index_, columns=pd.Index(list(listed))
+            )
         else:
             heads = None if columns is None else self._named(columns, self.keys[1:])
-            found = self._number(self.parts[self.single], space, hits, index_, heads)
+            lined_up = self._number(self.parts[self.single], space, hits, index_, heads)
         known = self.categories if self.is_of_all and columns is None else None
-        return found if filled or (known is not None and index_.isin(known).all()) else Holes(found)
+        return lined_up if filled or (known is not None and index_.isin(known).all()) else Holes(lined_up)
 
     def _named(self, wanted: Any, keys: list[Column]) -> pd.Index:
         """Return labels by the name that pandas gives them: their own, where they may have one, or that of the keys."""
@@ -401,12 +403,12 @@ def hit(values: Any, labels: Any) -> Any:
     if (array.inferred_type == "boolean") != all(isinstance(each, bool | np.bool_) for each in labels):
         refuse("truth values among other labels, or others among them, which match in some tables", "[True, False]")
     known = array.unique().dropna()
-    found = np.zeros((len(array), len(labels)), bool)
+    hits = np.zeros((len(array), len(labels)), bool)
     places = known.get_indexer(labels)
     for number, place in enumerate(places):
         if place >= 0:
-            found[:, number] = same(array, np.full(len(array), known[place], object if array.dtype == object else None))
-    return found
+            hits[:, number] = same(array, np.full(len(array), known[place], object if array.dtype == object else None))
+    return hits
 
 
 class Tally(Private):
@@ -425,8 +427,8 @@ class Tally(Private):
             refuse(
                 f"a key of another type than the values of the {self.noun} have", "whole numbers, truth values or texts"
             )
-        found = self.counts.m_get(key, 0)
-        return found.same(kinds=frozenset(("int",)))
+        count = self.counts.m_get(key, 0)
+        return count.same(kinds=frozenset(("int",)))
 
     def m_get(self, key: Any, default: Any = None) -> Number:
         """``get(key, 0)``."""
@@ -501,9 +503,9 @@ class PerPerson(Private):
             refuse(f"this operator on a {self.noun} ({name})", "sums, differences and products, clipped")
         function = getattr(operator, name)
         pairs = [(end, each) if is_left else (each, end) for end in (self.low, self.high) for each in ends]
-        found = [function(*pair) for pair in pairs]
-        unbounded = any(map(math.isnan, found))  # ∞ - ∞, or 0 · ∞
-        return PerPerson(self.frame, *((-math.inf, math.inf) if unbounded else (min(found), max(found))))
+        results = [function(*pair) for pair in pairs]
+        unbounded = any(map(math.isnan, results))  # ∞ - ∞, or 0 · ∞
+        return PerPerson(self.frame, *((-math.inf, math.inf) if unbounded else (min(results), max(results))))
 
     def test(self) -> PerPerson:
         """Return whether something holds of each person's number."""

@@ -364,7 +364,7 @@ def looped(loop: Loop, body: Callable[..., Any], fresh: Sequence[bool], before: 
     kinds = [type(each) if is_alone and _is_empty(each) else None for is_alone, each in zip(fresh, before, strict=True)]
     carried = [each is UNBOUND or type(each) is Gone for each in before]
     while True:
-        changed, found, count = _passes(loop, body, kinds, before, carried)
+        changed, made, count = _passes(loop, body, kinds, before, carried)
         if not any(is_set and not was for is_set, was in zip(changed, carried, strict=True)):
             break
         carried = [was or is_set for is_set, was in zip(changed, carried, strict=True)]
@@ -374,9 +374,9 @@ def looped(loop: Loop, body: Callable[..., Any], fresh: Sequence[bool], before: 
     note("laplace_threshold", exact, count.scale, (("threshold", count.threshold),), times=times)
     out: list[Any] = []
     for place, each in enumerate(before):
-        if isinstance(found[place], Collected):
-            is_by_key = found[place].is_by_key is not False
-            out.append(Token() if loop.table.is_sorted else Unsorted(found[place].kind, is_by_key=is_by_key))
+        if isinstance(made[place], Collected):
+            is_by_key = made[place].is_by_key is not False
+            out.append(Token() if loop.table.is_sorted else Unsorted(made[place].kind, is_by_key=is_by_key))
         else:
             out.append(Gone() if changed[place] else each)
     return out

@@ -94,18 +94,18 @@ def np_select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """``np.select``."""
     if not isinstance(condlist, list) or not isinstance(choicelist, list) or len(condlist) != len(choicelist):
         refuse_form("np.select in this form")
-    found: Any = default
+    selected: Any = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
-        found = np_where(condition, choice, found)
-    return found
+        selected = np_where(condition, choice, selected)
+    return selected
 
 
 def np_array(a: Any, dtype: Any = None) -> Any:
     """``np.array``."""
     if isinstance(a, list | tuple):
         if all(isinstance(each, Number) for each in a):
-            found = numbers.stacked(a)
-            return found if dtype is None else found.cast(dtype)
+            array = numbers.stacked(a)
+            return array if dtype is None else array.cast(dtype)
         if all(isinstance(each, Perturbed) for each in a):
             return list(a)
         if all(isinstance(each, Column) for each in a):
@@ -121,9 +121,9 @@ def np_array(a: Any, dtype: Any = None) -> Any:
 def np_argmax(a: Any) -> Any:
     """``np.argmax``: which score is largest."""
     scores = list(a) if isinstance(a, list | tuple) else [a]
-    for kind, found in ((Perturbed, largest), (Half, one_sided)):
+    for kind, ask in ((Perturbed, largest), (Half, one_sided)):
         if scores and all(isinstance(each, kind) for each in scores):
-            token = found(scores)
+            token = ask(scores)
             return decisions.place(token, len(scores) if isinstance(a, list | tuple) else a.number.shape[0])
     return refuse("which private number is largest", "np.argmax(scores + np.random.gumbel(0, scale, len(scores)))")
 
@@ -398,8 +398,8 @@ def _of_math(name: str) -> Function:
         is_base = isinstance(base, int | float) and 1 < base < math.inf
         if not isinstance(x, Number) or x.shape or not (is_base and (base == math.e or name == "log")):
             refuse_by_name(name, "private values")
-        found = CURVES[name](x, frozenset(("float",)))
-        return found if base == math.e else found.times(1 / math.log(base)).same(kinds=frozenset(("float",)))
+        curve = CURVES[name](x, frozenset(("float",)))
+        return curve if base == math.e else curve.times(1 / math.log(base)).same(kinds=frozenset(("float",)))
 
     return handler
 
@@ -508,15 +508,15 @@ class Dummies(Private):
         """``reindex(columns=LABELS, fill_value=0)``."""
         if isinstance(columns, Private | Token) or type(fill_value) not in (int, bool) or fill_value:
             refuse("reindex of this table in this form", ".reindex(columns=LABELS, fill_value=0)")
-        found: dict[Any, Column] = {}
+        indicators: dict[Any, Column] = {}
         labels = pd.Index(list(columns))
         if not labels.is_unique:
             refuse("reindex to a label twice", "each label once")
         for label, hits in zip(labels, groups.hit(self.column.low, labels).T, strict=True):
             column = self.column.apply("eq", lambda _, label, hits=hits: pd.Series(hits), label)
             column.is_stable = False  # truth values, or whole numbers where no record has the value
-            found[label] = column
-        return DummyFrame(self.column, found)
+            indicators[label] = column
+        return DummyFrame(self.column, indicators)
 
 
 class DummyFrame(Private):
@@ -542,8 +542,8 @@ class DummyFrame(Private):
             made = steps.total(each.rows.made, each.step(), values)
             known: Any = {"whole": True, "labels": None, "columns": None, "kinds": NP_INT, "made": made}
             sums.append(numbers.summed_of(each.rows, each.space, values, values, is_sum=True, **known))
-        found = numbers.stacked(sums)
-        return found.same(labels=pd.Index(list(self.columns)))
+        counts = numbers.stacked(sums)
+        return counts.same(labels=pd.Index(list(self.columns)))
 
 
 def _scores(x: Any) -> Number:

@@ -82,29 +82,29 @@ class Draw(Private):
     def like(self, scales: Any, places: Any = None) -> Draw:
         """Return the same draws at other scales."""
         places = self.places if places is None else places
-        found = Draw(self.law, scales, self.used, self.kind, places, self.details, self.per)
-        found.level, found.record, found.is_rounded = self.level, self.record, self.is_rounded
-        return found
+        draw = Draw(self.law, scales, self.used, self.kind, places, self.details, self.per)
+        draw.level, draw.record, draw.is_rounded = self.level, self.record, self.is_rounded
+        return draw
 
     def rounded(self) -> Draw:
         """``round(noise)``: on a whole number it is the sum that is rounded, but where a draw ends in a half."""
         if self.shape or self.law != "laplace" or self.per:
             refuse("noise that is rounded before it is added", "round(n + laplace(…))")
-        found = self.like(self.scales)
-        found.is_rounded, found.kind = True, "int"
-        return found
+        whole = self.like(self.scales)
+        whole.is_rounded, whole.kind = True, "int"
+        return whole
 
     def added_to(self, public: Any) -> Any:
         """Return the sum with something public; one that hides nothing may be added to several numbers."""
         if self.threshold is None or self.shape or type(public) not in (int, float):
-            found = meet(self, public, 1)
-            self.threshold = decisions.threshold_of(current(), found)
-            return found
+            total = meet(self, public, 1)
+            self.threshold = decisions.threshold_of(current(), total)
+            return total
         same_step(self.level)
-        found = number(joined(self.kind, "float"))
+        total = number(joined(self.kind, "float"))
         self.threshold.tokens += 1
-        decisions.followed(current(), found, self.threshold)
-        return found
+        decisions.followed(current(), total, self.threshold)
+        return total
 
     def times(self, factor: Any) -> Draw:
         """Return a multiple by public numbers."""
@@ -120,16 +120,16 @@ class Draw(Private):
         if np.broadcast_shapes(np.shape(factor), self.shape) != self.shape:
             refuse("one draw of noise in several places", ONE_DRAW_EACH)
         with np.errstate(over="ignore"):  # an infinite scale is refused where the noise is added
-            found = self.like(np.abs(np.asarray(factor, float)) * self.scales)
-        found.kind = joined(self.kind, "np.float64" if isinstance(factor, np.generic) else "float")
-        return found
+            multiple = self.like(np.abs(np.asarray(factor, float)) * self.scales)
+        multiple.kind = joined(self.kind, "np.float64" if isinstance(factor, np.generic) else "float")
+        return multiple
 
     def in_units(self, of: Any) -> Draw:
         """Return a multiple by a power of the number of records, times a public number."""
         factor, per = sizes.unit(of)
-        found = self.times(factor)
-        found.kind, found.per = "np.float64" if found.shape else "number", found.per + per
-        return found
+        multiple = self.times(factor)
+        multiple.kind, multiple.per = "np.float64" if multiple.shape else "number", multiple.per + per
+        return multiple
 
     def negative(self) -> Draw:
         """Return minus the noise."""
@@ -144,9 +144,9 @@ class Draw(Private):
             refuse("a choice among draws by a list or a mask, which may take one draw twice", "places: z[0], z[1:3]")
         if not self.shape:
             refuse("a part of a single draw", "size=…")
-        found = self.like(np.asarray(self.scales[key]), np.asarray(self.places[key]))
-        found.kind = "np.float64" if not found.shape else self.kind
-        return found
+        some = self.like(np.asarray(self.scales[key]), np.asarray(self.places[key]))
+        some.kind = "np.float64" if not some.shape else self.kind
+        return some
 
     def parts(self) -> list[Draw]:
         """Return the draws one by one."""
@@ -175,8 +175,8 @@ class _Scores(Private):
 
     def m_argmax(self) -> Any:
         """Which is largest, by its place."""
-        found = one_sided([self]) if isinstance(self, Half) else largest([self])
-        return decisions.place(found, self.number.shape[0])
+        token = one_sided([self]) if isinstance(self, Half) else largest([self])
+        return decisions.place(token, self.number.shape[0])
 
     def m_idxmax(self) -> Any:
         """Which is largest, by its label."""
@@ -327,9 +327,9 @@ def _is_finite(value: Any) -> bool:
 
 def _difference(draw: Draw) -> Draw:
     law = "laplace" if draw.law == "exponential" else "discrete_laplace"
-    found = draw.like(draw.scales if draw.law == "exponential" else -1 / np.log1p(-draw.scales), draw.places)
-    found.law, found.used = law, np.zeros(int(draw.used.size), bool)
-    return found
+    difference = draw.like(draw.scales if draw.law == "exponential" else -1 / np.log1p(-draw.scales), draw.places)
+    difference.law, difference.used = law, np.zeros(int(draw.used.size), bool)
+    return difference
 
 
 def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -343,10 +343,10 @@ def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
         return _chosen(source, args, keywords)
     if source.name in ("rand", "randn") and not keywords:
         return _drawn("uniform" if source.name == "rand" else "gaussian", 1.0, 0.0, args or None, source)
-    found = source.bound(args, keywords)
-    if found is None:
+    bound_call = source.bound(args, keywords)
+    if bound_call is None:
         return _unbound(source, args, keywords)
-    given, size = found
+    given, size = bound_call
     law = source.law
     assert law is not None
     if any(
@@ -436,11 +436,11 @@ def _drawn(law: str, scale: Any, location: Any, size: Any, source: Source, per: 
     draw = fresh(law, scale, shape, kind if python else "np.float64", per=per)
     if not isinstance(location, Number) and not np.any(np.asarray(location) != 0):
         return draw
-    found = meet(draw, location.as_array() if isinstance(location, Number) else location, 1)
+    released = meet(draw, location.as_array() if isinstance(location, Number) else location, 1)
     of_numpy = source.kind in (Kind.GENERATOR, Kind.LEGACY)
-    if not of_numpy or not isinstance(found, Token) or shape:
-        return found
-    return decisions.renamed(current(), found, number("float"))
+    if not of_numpy or not isinstance(released, Token) or shape:
+        return released
+    return decisions.renamed(current(), released, number("float"))
 
 
 def fresh(
@@ -551,10 +551,10 @@ def meet(draw: Draw, other: Any, sign: int) -> Any:
             return Token(shape, other.kinds, other.labels)
         return Token()
     if not draw.shape and not shape and isinstance(other, int | float | np.generic):
-        found = number(joined(draw.kind, "np.float64" if isinstance(other, np.generic) else "float"))
+        total = number(joined(draw.kind, "np.float64" if isinstance(other, np.generic) else "float"))
         if draw.law == "laplace" and not draw.per and not draw.is_rounded:
-            decisions.followed(current(), found, decisions.Threshold(float(draw.scales)))
-        return found
+            decisions.followed(current(), total, decisions.Threshold(float(draw.scales)))
+        return total
     return (
         array(np.broadcast_shapes(draw.shape, np.shape(other)))
         if isinstance(other, np.ndarray) or not shape
@@ -599,18 +599,18 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
     note(draw.law, exact, draw.scales, draw.details, per=draw.per)
     if not shape:
         kinds = frozenset(joined(each, draw.kind) for each in exact.kinds)
-        found = Token((), kinds if "?" not in exact.kinds else frozenset(("float", "np.float64")))
+        released = Token((), kinds if "?" not in exact.kinds else frozenset(("float", "np.float64")))
         if draw.law == "laplace" and exact.sample is None and not draw.per and not draw.is_rounded:
             state = current()
-            decisions.followed(state, found, decisions.Query(exact, float(draw.scales), state.released, line()))
-        return found
+            decisions.followed(state, released, decisions.Query(exact, float(draw.scales), state.released, line()))
+        return released
     if exact.columns is not None:
         return Token(shape, frozenset(("frame",)), exact.labels, exact.columns)
-    found = array(shape) if exact.labels is None else Token(shape, frozenset(("series",)), exact.labels)
+    released = array(shape) if exact.labels is None else Token(shape, frozenset(("series",)), exact.labels)
     if draw.law == "laplace" and exact.sample is None and not draw.per and len(shape) == 1 and np.ptp(draw.scales) == 0:
         state = current()
-        decisions.followed(state, found, decisions.Scores(exact, float(draw.scales[0]), state.released, line()))
-    return found
+        decisions.followed(state, released, decisions.Scores(exact, float(draw.scales[0]), state.released, line()))
+    return released
 
 
 def note(

@@ -173,10 +173,10 @@ class Number(Private):
         known = None if self.known is None else self.known + sign * np.asarray(other, float)
         return self.same(is_whole=whole, kinds=self._kinds_with(other), known=known)
 
-    def refuse_to_wrap(self, other: Any, *found: Any) -> None:
+    def refuse_to_wrap(self, other: Any, *results: Any) -> None:
         """Refuse what whole numbers of 64 bits may come to that are computed with others, where it is so large."""
         is_whole = np.asarray(other).dtype.kind in "iub" and bool(self.kinds & {"np.int64", "number", "?"})
-        if is_whole and any(np.abs(each.astype(float)).max(initial=0) > 2**31 for each in found):
+        if is_whole and any(np.abs(each.astype(float)).max(initial=0) > 2**31 for each in results):
             refuse("whole numbers so large that they may wrap", "a float: 1e18 for 10 ** 18")
 
     def _kinds_with(self, other: Any, *, division: bool = False) -> frozenset[str]:
@@ -229,11 +229,11 @@ class Number(Private):
         if self.known is not None and other.known is not None:
             mine, theirs = (padded(each.known, len(shape)) for each in (self, other))
             known = mine + theirs if sign > 0 else mine - theirs[[1, 0, 2]]
-        found = labelled.like(
+        total = labelled.like(
             first, last, is_whole=self.is_whole and other.is_whole, kinds=kinds, terms=terms, known=known, per=per
         )
-        found.axes = axes
-        return found
+        total.axes = axes
+        return total
 
     def times(self, other: Any) -> Number:
         """Return a multiple by public numbers."""
@@ -268,8 +268,8 @@ class Number(Private):
         _finite(other)
         if np.any(np.asarray(other) == 0):
             refuse("a quotient by 0", "n / 2 + laplace(…)")
-        found = self.times(1.0 / np.asarray(other, float) if np.ndim(other) else 1.0 / float(other))
-        return found.same(is_whole=False, kinds=self._kinds_with(other, division=True)).rounded()
+        quotient = self.times(1.0 / np.asarray(other, float) if np.ndim(other) else 1.0 / float(other))
+        return quotient.same(is_whole=False, kinds=self._kinds_with(other, division=True)).rounded()
 
     def product(self, matrix: Any, *, is_left: bool) -> Number:
         """Return ``matrix @ self``, or ``self @ matrix``, by a public matrix: a sum of multiples for each number."""
@@ -296,8 +296,8 @@ class Number(Private):
         self.refuse_to_wrap(matrix, low, high)
         whole = self.is_whole and bool(np.all(factor == np.round(factor))) and np.asarray(matrix).dtype.kind in "iu"
         terms = None if self.terms is None else (self.terms[0], times(factor, self.terms[1]))
-        found = self.like(low, high, labels=None, is_whole=whole, terms=terms)
-        return found if found.shape else found.same(kinds=self.of_array())
+        product = self.like(low, high, labels=None, is_whole=whole, terms=terms)
+        return product if product.shape else product.same(kinds=self.of_array())
 
     # --- functions that never move farther ----------------------------------------------------------------
 
@@ -317,22 +317,22 @@ class Number(Private):
         if low is not None and high is not None and low > high:
             refuse_form("clip with the ends the wrong way round")
         terms = steps.of_numbers("clip", self.step(), shape=self.shape, low=low, high=high)
-        found = self.like(np.minimum(self.low, 0), np.maximum(self.high, 0), is_whole=whole, kinds=hangs, terms=terms)
+        clipped = self.like(np.minimum(self.low, 0), np.maximum(self.high, 0), is_whole=whole, kinds=hangs, terms=terms)
         least, most = self.range()
         if low is not None:
             least, most = np.maximum(least, low), np.maximum(most, low)
         if high is not None:
             least, most = np.minimum(least, high), np.minimum(most, high)
-        found.known = spanned(least, most)
-        return found
+        clipped.known = spanned(least, most)
+        return clipped
 
     def absolute(self) -> Number:
         """Return its distance from 0."""
         most = np.maximum(np.abs(self.low), np.abs(self.high))
-        found = self.like(-most, most, terms=steps.of_numbers("abs", self.step(), shape=self.shape))
+        absolute = self.like(-most, most, terms=steps.of_numbers("abs", self.step(), shape=self.shape))
         least, most = self.range()
-        found.known = spanned(np.maximum(np.maximum(least, -most), 0.0), np.maximum(-least, most))
-        return found
+        absolute.known = spanned(np.maximum(np.maximum(least, -most), 0.0), np.maximum(-least, most))
+        return absolute
 
     def extreme(self, *, middle: bool = False) -> Number:
         """Return the largest, the smallest or the middle one of an array: it moves no farther than one of them."""
@@ -341,11 +341,11 @@ class Number(Private):
         low, high = self.low.reshape(len(self.low), -1), self.high.reshape(len(self.high), -1)
         to = (tuple(range(low.shape[1])),)
         terms = steps.of_numbers("among", self.step(), to=to, middle=middle)
-        found = self.like(low.min(1), high.max(1), labels=None, kinds=self.of_array(), terms=terms)
+        extreme = self.like(low.min(1), high.max(1), labels=None, kinds=self.of_array(), terms=terms)
         if self.known is not None:
-            found.known = spanned(self.known[0].min(), self.known[1].max())
-        found.largest_of = self
-        return found
+            extreme.known = spanned(self.known[0].min(), self.known[1].max())
+        extreme.largest_of = self
+        return extreme
 
     def of_array(self) -> frozenset[str]:
         """Return the types that one number of an array may have."""
@@ -365,8 +365,8 @@ class Number(Private):
         if type(axis) is not int or not -len(self.shape) <= axis < len(self.shape):
             refuse_form("a sum over an axis that is not there")
         axis %= len(self.shape)
-        found = self.mapped(lambda table: table.sum(axis + 1), labels=None).rounded()
-        return found if found.shape else found.same(kinds=self.of_array())
+        total = self.mapped(lambda table: table.sum(axis + 1), labels=None).rounded()
+        return total if total.shape else total.same(kinds=self.of_array())
 
     # --- parts --------------------------------------------------------------------------------------------
 
@@ -397,10 +397,10 @@ class Number(Private):
         if not self.shape or not all(type(each) is int or isinstance(each, slice | np.integer) for each in keys):
             refuse("a part of an array of private numbers by something else than places", "a place: x[0], x[1:3]")
         try:
-            found = self.mapped(lambda table: table[(slice(None), *keys)])
+            member = self.mapped(lambda table: table[(slice(None), *keys)])
         except IndexError:
             raise IndexError("index out of bounds") from None
-        return found if found.shape else found.same(kinds=self.of_array())
+        return member if member.shape else member.same(kinds=self.of_array())
 
     def parts(self) -> list[Number]:
         """Return the numbers one by one."""
@@ -531,14 +531,14 @@ def summed_of(
     scalar = known.pop("kinds") or NP_FLOAT
     shape = tuple(low.shape[1:])
     terms = _added_by_tables(rows, space, low, high, what) if made is None else steps.alone(made, shape)
-    found = Number(
+    total = Number(
         universe, axes, least, most, rows.selection, rows.sample,
         kinds=scalar, labels=known["labels"], columns=known["columns"], is_whole=known["whole"], terms=terms,
     )  # fmt: skip
     if is_sum:  # of no record it is 0
         signs = low.min(0, initial=0) < 0, high.max(0, initial=0) > 0
-        found.known = spanned(np.where(signs[0], -np.inf, 0.0), np.where(signs[1], np.inf, 0.0))
-    return found
+        total.known = spanned(np.where(signs[0], -np.inf, 0.0), np.where(signs[1], np.inf, 0.0))
+    return total
 
 
 class Undecided(Private):
@@ -585,7 +585,7 @@ def _added_by_tables(rows: Rows, space: Any, low: Any, high: Any, what: str) -> 
     flat, top = (table.reshape(len(table), -1) for table in (low, high))
     if rows.made is None or flat.shape[1] > steps.MOST_TABLES:
         return None
-    found = []
+    steps_made = []
     for place in range(flat.shape[1]):
         least, most = flat[:, place], top[:, place]
         added = steps.table(
@@ -593,9 +593,9 @@ def _added_by_tables(rows: Rows, space: Any, low: Any, high: Any, what: str) -> 
         )
         if added is None:
             return None
-        found.append(steps.Step("sum", (rows.made, added)))
-    counts = np.eye(len(found)).reshape(len(found), *low.shape[1:])
-    return tuple(found), counts
+        steps_made.append(steps.Step("sum", (rows.made, added)))
+    counts = np.eye(len(steps_made)).reshape(len(steps_made), *low.shape[1:])
+    return tuple(steps_made), counts
 
 
 def beyond(column: Column, start: Any, sign: int) -> Number:
@@ -621,9 +621,9 @@ def length_of(rows: Rows) -> Number:
     ones = np.ones(len(rows.space))
     made = None if rows.made is None else steps.Step("sum", (rows.made,))
     known: Any = {"whole": True, "labels": None, "columns": None, "kinds": frozenset(("int",)), "made": made}
-    found = summed_of(rows, rows.space, ones, ones, is_sum=True, **known)
-    found.rows = rows
-    return found
+    length = summed_of(rows, rows.space, ones, ones, is_sum=True, **known)
+    length.rows = rows
+    return length
 
 
 def among(numbers: Sequence[Any], *, largest: bool) -> Number:
@@ -633,29 +633,29 @@ def among(numbers: Sequence[Any], *, largest: bool) -> Number:
     for each in public:
         _finite(each)
     if len(private) == 1 and not private[0].shape:
-        found = private[0].clipped(max(public)) if largest else private[0].clipped(None, min(public))
-        return found.same(kinds=found.kinds | frozenset(kind_of_plain(each) or "?" for each in public))
+        number = private[0].clipped(max(public)) if largest else private[0].clipped(None, min(public))
+        return number.same(kinds=number.kinds | frozenset(kind_of_plain(each) or "?" for each in public))
     if any(each.shape for each in private):
         refuse("the largest of private arrays", "np.maximum, or .max() of one array")
-    found = private[0]
+    number = private[0]
     to = (tuple(range(len(private))) + (None,) * len(public),)
     per = min(each.per for each in private)
     step = steps.vector(*_all_of([each.slower(per) for each in private]))
     ranges = [each.known[:2] for each in private if each.known is not None] + [np.array([each] * 2) for each in public]
     for each in private[1:]:
-        if each.selection is not found.selection or each.sample != found.sample:
+        if each.selection is not number.selection or each.sample != number.sample:
             refuse("the largest of numbers of differently chosen rows", "noise of its own for each")
-        axes, low, high, least, most = on_common_axes(found.slower(per), each.slower(per))
-        found = found.like(np.minimum(low, least), np.maximum(high, most), kinds=found.kinds | each.kinds, per=per)
-        found.axes = axes
+        axes, low, high, least, most = on_common_axes(number.slower(per), each.slower(per))
+        number = number.like(np.minimum(low, least), np.maximum(high, most), kinds=number.kinds | each.kinds, per=per)
+        number.axes = axes
     if public:
-        kinds = found.kinds | frozenset(kind_of_plain(each) or "?" for each in public)
-        found = found.like(np.minimum(found.low, 0), np.maximum(found.high, 0), kinds=kinds, is_whole=False)
-    found = found.same(known=None)
-    found.terms = steps.of_numbers("among", step, to=to, middle=False)
+        kinds = number.kinds | frozenset(kind_of_plain(each) or "?" for each in public)
+        number = number.like(np.minimum(number.low, 0), np.maximum(number.high, 0), kinds=kinds, is_whole=False)
+    number = number.same(known=None)
+    number.terms = steps.of_numbers("among", step, to=to, middle=False)
     if len(ranges) == len(numbers):
-        found.known = spanned(min(each[0] for each in ranges), max(each[1] for each in ranges))
-    return found
+        number.known = spanned(min(each[0] for each in ranges), max(each[1] for each in ranges))
+    return number
 
 
 def _all_of(listed: Sequence[Number]) -> tuple[steps.Parts | None, Any]:
@@ -682,11 +682,11 @@ def stacked(numbers: Iterable[Number]) -> Number:
     kinds = frozenset("np.int64" if all("np.int64" in each for each in of_each) else "np.float64" for _ in (0,))
     if any("np.float64" in each for each in of_each):
         kinds |= {"np.float64"}
-    found = Number(first.universe, axes, low, high, first.selection, first.sample, is_whole=whole, kinds=kinds, per=per)
-    found.terms = steps.stacked([each.terms for each in listed])
+    array = Number(first.universe, axes, low, high, first.selection, first.sample, is_whole=whole, kinds=kinds, per=per)
+    array.terms = steps.stacked([each.terms for each in listed])
     if all(each.known is not None for each in listed):
-        found.known = np.stack([each.known for each in listed], 1)
-    return found
+        array.known = np.stack([each.known for each in listed], 1)
+    return array
 
 
 Function = Callable[..., Any]

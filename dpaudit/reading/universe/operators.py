@@ -32,11 +32,11 @@ Function = Callable[..., Any]
 
 def n_clip(x: Number, lower: Any = None, upper: Any = None) -> Number:
     """``clip(low, high)``."""
-    found = x.clipped(lower, upper)
+    clipped = x.clipped(lower, upper)
     if x.shape or not x.kinds <= _KNOWN:
-        return found
+        return clipped
     whole = x.kinds <= {"int", "np.int64"} and all(type(each) in (int, type(None)) for each in (lower, upper))
-    return found.same(kinds=NP_INT if whole else NP_FLOAT)
+    return clipped.same(kinds=NP_INT if whole else NP_FLOAT)
 
 
 def n_sum(x: Number, axis: Any = "") -> Number:
@@ -72,16 +72,16 @@ def n_items(x: Number) -> Any:
 
 def n_to_dict(x: Number) -> dict[Any, Number]:
     """``to_dict()``."""
-    found: dict[Any, Number] = current_domain().born(dict(n_items(x)))
-    return found
+    members: dict[Any, Number] = current_domain().born(dict(n_items(x)))
+    return members
 
 
 def n_tolist(x: Number) -> list[Number]:
     """``tolist()``."""
     if len(x.shape) != 1:
         refuse_form("tolist() of a private table")
-    found: list[Number] = current_domain().born(x.as_array().parts())
-    return found
+    members: list[Number] = current_domain().born(x.as_array().parts())
+    return members
 
 
 def n_to_frame(x: Number, name: str) -> Number:
@@ -103,8 +103,8 @@ def n_reset_index(x: Number, *, name: Any = None) -> column_methods.Written:
     names = [] if x.labels is None or x.columns is not None else [*x.labels.names, name]
     if not names or not all(isinstance(each, str) for each in names) or len(set(names)) < len(names):
         refuse("reset_index in this form", '.rename_axis("key").reset_index(name="n")')
-    found = x.mapped(lambda table: table[..., None], labels=pd.RangeIndex(x.shape[0]), columns=pd.Index([name]))
-    return column_methods.Written(found, x.labels.to_frame(index=False))
+    unlabelled = x.mapped(lambda table: table[..., None], labels=pd.RangeIndex(x.shape[0]), columns=pd.Index([name]))
+    return column_methods.Written(unlabelled, x.labels.to_frame(index=False))
 
 
 def n_sort_index(x: Number) -> Number:
@@ -355,13 +355,13 @@ class Operators(builtin_calls.Builtins):
         if isinstance(left, Number):
             refuse("a private column with a private number, by which every record moves", "a constant in its place")
         reflected = {"add": "add", "mul": "mul", "sub": "sub"} | {each: each for each in columns.COMPARISONS}
-        found = reflected.get(name, f"reflected {name}")
+        known_name = reflected.get(name, f"reflected {name}")
         flipped = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
         if name in columns.COMPARISONS:
             return right.apply(flipped.get(name, name), OPERATION[flipped.get(name, name)], left)
         made = steps.operation(name, steps.constant(left), (right.step(),))
         return right.apply(
-            found, lambda values, other: function(other, values), left, made=made, dtype_hangs=name in _BY_ZERO
+            known_name, lambda values, other: function(other, values), left, made=made, dtype_hangs=name in _BY_ZERO
         )
 
     def _of_numbers(self, name: str, left: Any, right: Any) -> Any:

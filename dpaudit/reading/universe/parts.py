@@ -106,12 +106,12 @@ class Parts(called.Calls):
             refuse(f".{name} of a {kind.__name__} is not known here")
         if kind is types.SimpleNamespace:
             return naturally(getattr, owner, name)
-        found = naturally(getattr, owner, name)
-        if isinstance(owner, random.Random) and type(found) not in draws.BOUND:
+        member = naturally(getattr, owner, name)
+        if isinstance(owner, random.Random) and type(member) not in draws.BOUND:
             refuse(f".{name} of a {kind.__name__}, which may be the next draw")
-        if isinstance(found, np.ndarray):
-            self.fresh(found, owner)
-        return found
+        if isinstance(member, np.ndarray):
+            self.fresh(member, owner)
+        return member
 
     def _attribute_of_private(self, owner: Private, name: str) -> Any:
         if name.startswith("_"):
@@ -136,19 +136,19 @@ class Parts(called.Calls):
     def _attribute_of_object(self, owner: Any, name: str) -> Any:
         """An attribute of an object of the user's; what Python would run for it is called rewritten."""
         kind = type(owner)
-        found = dispatch.in_class(kind, name)
+        member = dispatch.in_class(kind, name)
         mine = getattr(owner, "__dict__", {})
-        if isinstance(found, property):
-            return self.call(found.fget, owner)
-        if isinstance(found, functools.cached_property):
+        if isinstance(member, property):
+            return self.call(member.fget, owner)
+        if isinstance(member, functools.cached_property):
             if name not in mine:
-                value = self.call(found.func, owner)
+                value = self.call(member.func, owner)
                 self.own(owner)
                 mine[name] = value
             return mine[name]
         if name in mine:
             return mine[name]
-        if found is None:
+        if member is None:
             if dispatch.method(owner, "__getattr__") is not None:
                 return self.call(dispatch.method(owner, "__getattr__"), name)
             return naturally(getattr, owner, name)
@@ -161,8 +161,8 @@ class Parts(called.Calls):
             types.MethodDescriptorType,
         )
         if (
-            not isinstance(found, known)
-            and hasattr(type(found), "__get__")
+            not isinstance(member, known)
+            and hasattr(type(member), "__get__")
             and not (isinstance(owner, tuple | enum.Enum))
         ):
             refuse(f".{name}, a descriptor of a kind that is not known here", "a property")
@@ -187,13 +187,13 @@ class Parts(called.Calls):
         if kind is not types.SimpleNamespace and not is_of_users_class(kind):
             refuse(f"an assignment to an attribute of a {kind.__name__}")
         self.own(owner)
-        found = dispatch.in_class(kind, name)
-        if isinstance(found, property):
-            if found.fset is None:
+        member = dispatch.in_class(kind, name)
+        if isinstance(member, property):
+            if member.fset is None:
                 naturally(setattr, owner, name, value)
-            if found.fset is None:
+            if member.fset is None:
                 raise AttributeError(f"property {name!r} of {kind.__name__!r} object has no setter")
-            self.call(found.fset, owner, value)
+            self.call(member.fset, owner, value)
             return
         setter = dispatch.method(owner, "__setattr__")
         if setter is not None:
@@ -248,8 +248,8 @@ class Parts(called.Calls):
             collections.deque,
             types.MappingProxyType,
         ) or isinstance(owner, tuple):
-            found = naturally(operator.getitem, owner, key)
-            return self.born(found) if isinstance(key, slice) and kind is list else found
+            member = naturally(operator.getitem, owner, key)
+            return self.born(member) if isinstance(key, slice) and kind is list else member
         if kind.__name__ in _INDEXERS or (
             isinstance(owner, np.ndarray | pd.Series | pd.Index | pd.DataFrame | type) and sort_of(owner) == PUBLIC
         ):
@@ -282,11 +282,11 @@ class Parts(called.Calls):
             return owner.kept(key)
         if isinstance(key, Sampling):
             rows = key.of(owner.rows)
-            found = columns.Column(
+            column = columns.Column(
                 rows, owner.space, owner.low, owner.high, owner.source, is_stable=owner.is_stable, made=owner.made
             )
-            found.none = owner.none
-            return found
+            column.none = owner.none
+            return column
         if (
             owner.width
             and isinstance(key, tuple)

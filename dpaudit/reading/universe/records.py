@@ -48,9 +48,9 @@ class Cell(Private):
         test = getattr(operator, name)
         if isinstance(other, Cell):
             pairs = [(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
-            found = {bool(test(a, b) if is_left else test(b, a)) for a, b in pairs}
-            if len(found) == 1 and name in ("lt", "le", "gt", "ge"):
-                return found.pop()
+            outcomes = {bool(test(a, b) if is_left else test(b, a)) for a, b in pairs}
+            if len(outcomes) == 1 and name in ("lt", "le", "gt", "ge"):
+                return outcomes.pop()
             refuse("a comparison of two values of a record of which only bounds are known", "constants")
         if not _is_plain_number(other):
             refuse(f"a comparison of a number of a record with a {type(other).__name__}")
@@ -83,8 +83,8 @@ class Cell(Private):
         if name == "pow" and not (is_left and type(other) is int and other >= 0):
             refuse("a power of values of which only bounds are known", "whole numbers as powers")
         function = getattr(operator, name)
-        found = [float(function(*pair) if is_left else function(*pair[::-1])) for pair in ends]
-        least, most = min(found), max(found)
+        results = [float(function(*pair) if is_left else function(*pair[::-1])) for pair in ends]
+        least, most = min(results), max(results)
         if name == "pow" and self.low <= 0 <= self.high and other:
             least = min(least, 0.0)
         if name == "mul" and other is self:
@@ -241,10 +241,10 @@ def zipped(values: Sequence[Any]) -> Records:
             refuse("zip of columns of different rows", "columns of one frame")
         space, mine, theirs = space.join(each.space)
         places = [place[mine] for place in places] + [theirs]
-    found = [
+    columns_read = [
         tuple(each.values[place[k]] for each, place in zip(columns, places, strict=True)) for k in range(len(space))
     ]
-    return Records(columns[0].rows, space, found, is_once=True)
+    return Records(columns[0].rows, space, columns_read, is_once=True)
 
 
 def of_frame(frame: frames.Frame, kind: str, used: Sequence[str]) -> Records:
@@ -257,8 +257,8 @@ def of_frame(frame: frames.Frame, kind: str, used: Sequence[str]) -> Records:
         columns = [column_of(each, common) for each in columns]
     both = zipped(columns)
     rows: list[Any] = [Row(dict(zip(names, each, strict=True)), kind) for each in both.values]
-    found = [(Index(), row) for row in rows] if kind == "iterrows" else rows
-    return Records(both.rows, both.space, found, is_once=kind != "to_dict")
+    rows_read = [(Index(), row) for row in rows] if kind == "iterrows" else rows
+    return Records(both.rows, both.space, rows_read, is_once=kind != "to_dict")
 
 
 def column_of(column: Column, dtype: Any) -> Column:
@@ -267,9 +267,9 @@ def column_of(column: Column, dtype: Any) -> Column:
         refuse("a loop over a column whose type hangs on the data", ".astype(float)")
     low = plain(column.low).astype(dtype)
     high = low if column.is_exact else plain(column.high).astype(dtype)
-    found = Column(column.rows, column.space, low, high, column.source, made=column.made, what=column.what)
-    found.chain = column.chain
-    return found
+    column_made = Column(column.rows, column.space, low, high, column.source, made=column.made, what=column.what)
+    column_made.chain = column.chain
+    return column_made
 
 
 @contextmanager
@@ -307,8 +307,8 @@ def applied(function: Any, column: Column, name: str) -> Column:
     domain = current_domain()
     for each in cells_of(column):
         with one_record():
-            found = domain.call_of_record(function, each)
-        first, last = (found.low, found.high) if isinstance(found, Cell) else (found, found)
+            result = domain.call_of_record(function, each)
+        first, last = (result.low, result.high) if isinstance(result, Cell) else (result, result)
         if sort_of(first) != PUBLIC or isinstance(first, list | dict | set | tuple):
             refuse(f"{name} of a function that returns no single value", "a number or a text")
         low.append(first)
@@ -325,8 +325,8 @@ def applied_to_rows(function: Any, through: Records, names: Sequence[str]) -> Co
     domain = current_domain()
     for row in [*(row for _, row in through.values), Row(dict.fromkeys(names, math.nan), "iterrows")]:
         with one_record():
-            found = domain.call_of_record(function, row)
-        first, last = (found.low, found.high) if isinstance(found, Cell) else (found, found)
+            result = domain.call_of_record(function, row)
+        first, last = (result.low, result.high) if isinstance(result, Cell) else (result, result)
         if sort_of(first) != PUBLIC or type(first) not in (int, float, bool, str, np.int64, np.float64, np.bool_):
             refuse("apply of a function that returns no single value", "a number or a text")
         low.append(first)
@@ -354,10 +354,10 @@ def _collected(column: Column, low: list[Any], high: list[Any]) -> Column:
     )
     if not column.rows.has_all and kinds and len(kinds) == 1 and first.dtype == column.low.dtype and column.is_series:
         is_stable = True
-    found = column.with_values(column.space, first, last, is_stable=is_stable)
-    found.none = column.of_none() if column.is_series else None
-    found.what = "a function of"
-    return found
+    column_made = column.with_values(column.space, first, last, is_stable=is_stable)
+    column_made.none = column.of_none() if column.is_series else None
+    column_made.what = "a function of"
+    return column_made
 
 
 def comprehended(records: Records, element: Callable[[Any], Any], keep: Callable[[Any], Any] | None) -> Column:
@@ -367,8 +367,8 @@ def comprehended(records: Records, element: Callable[[Any], Any], keep: Callable
         with one_record():
             if keep is not None and not for_a_record(keep, each):
                 continue
-            found = for_a_record(element, each)
-        first, last = (found.low, found.high) if isinstance(found, Cell) else (found, found)
+            result = for_a_record(element, each)
+        first, last = (result.low, result.high) if isinstance(result, Cell) else (result, result)
         if sort_of(first) != PUBLIC or isinstance(first, list | dict | set | tuple):
             refuse("a comprehension over records of something that is no single value", "a number")
         low.append(first)

@@ -63,15 +63,15 @@ def _stored(loop: ast.For) -> list[str]:
 
 def _touched(body: list[ast.stmt]) -> list[str]:
     """Return the names of containers of which an item is assigned."""
-    found: dict[str, None] = {}
+    names_touched: dict[str, None] = {}
     for each in body:
         for node in [each, *own_nodes(each)]:
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
                 while isinstance(node, ast.Subscript):
                     node = node.value
                 if isinstance(node, ast.Name):
-                    found.setdefault(node.id)
-    return list(found)
+                    names_touched.setdefault(node.id)
+    return list(names_touched)
 
 
 def _appended(body: list[ast.stmt]) -> list[str]:
@@ -129,16 +129,16 @@ class Rewriter(Statements):
         """Whether a function that was made outside of a loop may look at a name that the loop sets."""
         pending: list[ast.AST] = [] if self._around is None else [self._around]
         declared = [each for one in pending for each in ast.walk(one) if isinstance(each, ast.Nonlocal | ast.Global)]
-        found = {name for each in declared for name in each.names}
+        names_declared = {name for each in declared for name in each.names}
         place = (loop.lineno, loop.col_offset)
         while pending:
             for each in ast.iter_child_nodes(pending.pop()):
                 if isinstance(each, ast.For) and (each.lineno, each.col_offset) == place:
                     continue
                 if isinstance(each, ast.FunctionDef | ast.Lambda | ast.GeneratorExp | ast.ClassDef):
-                    found |= {one.id for one in ast.walk(each) if isinstance(one, ast.Name)}
+                    names_declared |= {one.id for one in ast.walk(each) if isinstance(one, ast.Name)}
                 pending.append(each)
-        return bool(found & set(names))
+        return bool(names_declared & set(names))
 
     def _fresh(self, name: str, loop: ast.For) -> ast.expr:
         """Say whether `_is_fresh`; of what is made by a call, whether Python's own function is what is called."""
@@ -168,9 +168,9 @@ class Rewriter(Statements):
         through = [each for each in ast.walk(loop.iter) if isinstance(each, ast.Name) and each.id == name]
         return len(made) == 1 and not around and not through and (made[0].lineno, 0) < place < first
 
-    def inplace_item(self, operator: ast.expr, owner: ast.expr, found: ast.expr, value: ast.expr) -> ast.expr:
+    def inplace_item(self, operator: ast.expr, owner: ast.expr, old: ast.expr, value: ast.expr) -> ast.expr:
         """Whose item it is says whether others keep it."""
-        return ask("inplace_item", operator, owner, found, value)
+        return ask("inplace_item", operator, owner, old, value)
 
     def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:  # noqa: N802
         """A name of a function around: what is done with a record may not set it."""
@@ -190,7 +190,7 @@ class Rewriter(Statements):
         names = list(dict.fromkeys([*names, *appended]))
         if self._is_captured(names, node):
             return super().visit_For(node)
-        through, given, found = self.temporary(), self.temporary(), self.temporary()
+        through, given, folded_name = self.temporary(), self.temporary(), self.temporary()
         body_name = self.temporary()
         end = ast.Return(ast.Tuple([ask("bound", thunk(read(name))) for name in names], ast.Load()))
         body = [Continued(at(node, Ending(end.value))).visit(each) for each in copy.deepcopy(node.body)]
@@ -205,9 +205,9 @@ class Rewriter(Statements):
         folded = ask(
             "fold", read(through), read(body_name), fresh, *(ask("bound", thunk(read(name))) for name in names)
         )
-        after: list[ast.stmt] = [each_record, ast.Assign([written(found)], folded)]
+        after: list[ast.stmt] = [each_record, ast.Assign([written(folded_name)], folded)]
         for place, name in enumerate(names):
-            after.append(ast.Assign([written(name)], ast.Subscript(read(found), constant(place), ast.Load())))
+            after.append(ast.Assign([written(name)], ast.Subscript(read(folded_name), constant(place), ast.Load())))
             after.append(ast.If(ask("unbound", read(name)), [ast.Delete([ast.Name(name, ast.Del())])], []))
         iterable = ask("loop", self.visit(node.iter))
         node.iter = ast.Name(through, ast.Load())
@@ -254,18 +254,18 @@ class Rewriter(Statements):
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:  # noqa: N802
         """A list of what becomes of each record is a column."""
-        found = self._comprehension(node)
-        if found is None:
+        parts = self._comprehension(node)
+        if parts is None:
             return super().visit_ListComp(node)
-        through, name, over, plain = found
+        through, name, over, plain = parts
         return ast.IfExp(ask("is_records", ast.NamedExpr(written(name), through)), over, ask("new", plain))
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:  # noqa: N802
         """A generator over records is a column."""
-        found = self._comprehension(node)
-        if found is None:
+        parts = self._comprehension(node)
+        if parts is None:
             return ask("new", super().visit_GeneratorExp(node))
-        through, name, over, plain = found
+        through, name, over, plain = parts
         return ast.IfExp(ask("is_records", ast.NamedExpr(written(name), through)), over, ask("new", plain))
 
     def visit_Try(self, node: ast.Try) -> Any:  # noqa: N802
@@ -289,5 +289,5 @@ class Rewriter(Statements):
         entered = self.temporary()
         before, after = ast.Assign([written(entered)], ask("trying", names)), ast.Expr(ask("tried", read(entered)))
         inner = ast.Try(body, [], [], [after])
-        found: list[ast.stmt] = at(node, [before, inner])
-        return found
+        statements: list[ast.stmt] = at(node, [before, inner])
+        return statements

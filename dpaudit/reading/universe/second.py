@@ -55,8 +55,8 @@ def _once(
         try:
             more = {name: make() for name, make in given.items()}
             with watching(run.lines, run.rng) as run.seen, _listening(run.said):
-                found = function(frame, **{name: instead(each) for name, each in parameters.items()}, **more)
-            out = ("returns", _plain(found))
+                output = function(frame, **{name: instead(each) for name, each in parameters.items()}, **more)
+            out = ("returns", _plain(output))
         except (second_draws.DiffersError, second_draws.PassedOverError):
             raise
         except Exception as error:
@@ -246,8 +246,8 @@ class Compared:
 def compared(function: Callable[..., Any], columns: Mapping[str, cells.Declared], cuts: Any, **known: Any) -> Compared:
     """Hold a bound against real runs, in a process of their own; the arguments are those of `disagreement`."""
     try:
-        found: Compared = in_a_process(lambda: disagreement(function, columns, cuts, **known), SECONDS)
-        return found
+        compared_runs: Compared = in_a_process(lambda: disagreement(function, columns, cuts, **known), SECONDS)
+        return compared_runs
     except (RuntimeError, TimeoutError) as error:
         frames = Frames(columns, cuts, np.random.default_rng(1))
         first, second, _, _ = frames.pair(2, known.get("person"), bool(known.get("replaced")))
@@ -375,8 +375,8 @@ def _sizes_of(function: Callable[..., Any], parameters: Mapping[str, Any]) -> li
     """Return the numbers of records near which a function may decide something: those in it, and one less."""
     named = [*parameters.values(), *constants_of(function)]
     whole = [int(each) for each in named if isinstance(each, int | float) and each == each and each in range(_LARGEST)]
-    found = dict.fromkeys(size for each in whole for size in (each, each - 1) if size > 0 and size not in SIZES)
-    return list(found)[:_MOST_SIZES]
+    sizes_near = dict.fromkeys(size for each in whole for size in (each, each - 1) if size > 0 and size not in SIZES)
+    return list(sizes_near)[:_MOST_SIZES]
 
 
 def _differs(before: Any, after: Any, one: second_draws.Run, two: second_draws.Run, limits: Limits) -> str | None:
@@ -434,7 +434,7 @@ def in_a_process(work: Callable[[], Any], seconds: float) -> Any:
         _, status = os.waitpid(child, 0)
     if os.waitstatus_to_exitcode(status) == -signal.SIGPROF:
         raise TimeoutError
-    is_fine, found = pickle.loads(data) if data else (False, "it ended without an answer")
+    is_fine, answer = pickle.loads(data) if data else (False, "it ended without an answer")
     if not is_fine:
-        raise RuntimeError(found)
-    return found
+        raise RuntimeError(answer)
+    return answer

@@ -319,8 +319,8 @@ class Pendings(np.ndarray[Any, Any]):
     def __array_ufunc__(self, function: Any, method: Any, *args: Any, **keywords: Any) -> Any:  # type: ignore[override]
         args = tuple(each.view(np.ndarray) if isinstance(each, Pendings) else each for each in args)
         if method == "__call__" and function in (np.add, np.subtract, np.multiply, np.divide, np.negative):
-            found = np.asarray(function(*[np.asarray(each, object) for each in args]), object)
-            return array_of(list(found.ravel()), found.shape)
+            results = np.asarray(function(*[np.asarray(each, object) for each in args]), object)
+            return array_of(list(results.ravel()), results.shape)
         return getattr(function, method)(*map(settled, args), **keywords)
 
     def __array_function__(self, function: Any, kinds: Any, args: Any, keywords: Any) -> Any:
@@ -502,8 +502,8 @@ def _instead(value: Any, originals: dict[int, Any]) -> Any:
         return originals[id(value)]
     of = value.__self__ if kind in BOUND else None
     if issubclass(type(of), (*_GENERATORS, random.Random)):
-        found = getattr(_instead(of, originals), value.__name__)
-        return originals.get(id(found), found)
+        stand_in = getattr(_instead(of, originals), value.__name__)
+        return originals.get(id(stand_in), stand_in)
     return value
 
 
@@ -521,8 +521,8 @@ def _sources_of(function: Any, originals: dict[int, Any]) -> list[tuple[Any, str
             if new is not each[2] and (type(new) is not tuple or any(map(operator.is_not, new, each[2])))
         ]
         _LAST[:] = [function, changed]
-    found: list[tuple[Any, str, Any]] = _LAST[1]
-    return found
+    sources: list[tuple[Any, str, Any]] = _LAST[1]
+    return sources
 
 
 def _kept(function: Any) -> Iterator[tuple[Any, str, Any]]:

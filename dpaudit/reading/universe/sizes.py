@@ -40,9 +40,9 @@ def length(rows: Rows) -> Any:
     is_public = state.replaced and state.person is None and rows.has_all and rows.sample is None
     if not is_public or rows.selection.kind != "record":
         return many
-    found = number("int")
-    found.size = Size(1.0, Fraction(1), many)
-    return found
+    public_length = number("int")
+    public_length.size = Size(1.0, Fraction(1), many)
+    return public_length
 
 
 def as_number(value: Any) -> Any:
@@ -65,17 +65,17 @@ def operated(name: str, left: Any, right: Any) -> Token | None:
     if many is None or one is None or other is None:
         return None
     if name == "mul":
-        found = Size(one.factor * other.factor, one.power + other.power, one.number)
+        size = Size(one.factor * other.factor, one.power + other.power, one.number)
     elif name == "truediv":
-        found = Size(one.factor / other.factor, one.power - other.power, one.number)
+        size = Size(one.factor / other.factor, one.power - other.power, one.number)
     elif name == "pow" and not other.power and one.factor > 0 and abs(other.factor) <= _MOST_POWER:
-        found = Size(one.factor**other.factor, one.power * cells.simple(other.factor), one.number)
+        size = Size(one.factor**other.factor, one.power * cells.simple(other.factor), one.number)
     else:
         return None
-    if not 0 < abs(found.factor) < math.inf or abs(found.power) > _MOST_POWER:
+    if not 0 < abs(size.factor) < math.inf or abs(size.power) > _MOST_POWER:
         return None
     token = combined(name, left, right)
-    token.size = found
+    token.size = size
     return token
 
 
@@ -97,9 +97,9 @@ def called(function: Any, name: str, args: tuple[Any, ...], keywords: Any) -> To
 
 def inverse(token: Token) -> Token:
     """Return 1 over a multiple of a power of the number of records."""
-    size, found = token.size, number()
-    found.size = Size(1 / size.factor, -size.power, size.number)
-    return found
+    size, reciprocal = token.size, number()
+    reciprocal.size = Size(1 / size.factor, -size.power, size.number)
+    return reciprocal
 
 
 def at_least_1(*values: Any) -> Token | None:
@@ -127,15 +127,15 @@ def shown(per: Fraction) -> str:
 def over(total: Number, token: Token) -> Number:
     """Return a private number divided by a multiple of a power of the number of records."""
     size = token.size
-    found = total.times(1.0 / size.factor)
+    quotient = total.times(1.0 / size.factor)
     kinds = frozenset(("float" if total.kinds <= {"int", "float"} else "np.float64",))
-    found = found.same(is_whole=False, kinds=kinds)
-    found.per = total.per + size.power
-    if not found.is_plain:
-        found.terms = None
-    if found.known is None:
-        return found
-    least, most, _ = found.known
+    quotient = quotient.same(is_whole=False, kinds=kinds)
+    quotient.per = total.per + size.power
+    if not quotient.is_plain:
+        quotient.terms = None
+    if quotient.known is None:
+        return quotient
+    least, most, _ = quotient.known
     if size.power > 0:
         least, most = np.minimum(least, 0.0), np.maximum(most, 0.0)
     elif size.power < 0:
@@ -143,8 +143,8 @@ def over(total: Number, token: Token) -> Number:
     column = total.summand
     if size.power == 1 and column is not None and column.rows.has_all and _is_there(column):
         least, most = np.sort([plain(column.low).min() / size.factor, plain(column.high).max() / size.factor])
-    found.known = numbers.spanned(*numbers.widened_range(least, most))
-    return found
+    quotient.known = numbers.spanned(*numbers.widened_range(least, most))
+    return quotient
 
 
 def _is_there(column: Column) -> bool:
@@ -167,12 +167,12 @@ def column_sum(column: Column) -> Number:
     low, high = low.astype(float), high.astype(float)
     if column.is_series:  # pandas leaves out what is missing
         low, high = np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), 0.0, high)
-    found = numbers.summed_of(
+    total = numbers.summed_of(
         column.rows, column.space, low, high, whole=whole, labels=None, columns=None, kinds=kinds,
         made=steps.total(column.rows.made, column.step(), plain(column.low)), is_sum=True,
     )  # fmt: skip
-    found.summand = column if column.is_series else None
-    return found
+    total.summand = column if column.is_series else None
+    return total
 
 
 def refuse_to_wrap(*ends: Any) -> None:
@@ -217,9 +217,9 @@ def variance(column: Column, ddof: Any) -> Number:
     known: Any = {"whole": False, "labels": None, "columns": None, "kinds": NP_FLOAT, "made": made}
     total = numbers.summed_of(column.rows, column.space, 0 * far, far, **known)
     total.known = numbers.spanned(0.0, np.inf)
-    found = over(total, many)
-    found.known = numbers.spanned(*numbers.widened_range(0.0, square / (2 if ddof else 4)))
-    return found
+    moved = over(total, many)
+    moved.known = numbers.spanned(*numbers.widened_range(0.0, square / (2 if ddof else 4)))
+    return moved
 
 
 def _many(column: Column, name: str) -> Token:

@@ -81,9 +81,9 @@ def table(space: Any, low: Any, high: Any, what: str) -> Step | None:
         values = values.to_numpy() if isinstance(values, pd.Series) else np.asarray(values)
         if kind == "text":
             values = np.array([_text(each) for each in values], object)
-        found = np.full(math.prod(sizes), "" if kind == "text" else 0, values.dtype)
-        found[space.keys(axes)] = values
-        ends.append(found)
+        values_of = np.full(math.prod(sizes), "" if kind == "text" else 0, values.dtype)
+        values_of[space.keys(axes)] = values
+        ends.append(values_of)
     if not axes:
         return constant(ends[0][0]) if ends[0][0] == ends[1][0] else None
     return Step(
@@ -286,29 +286,29 @@ def joined(first: Parts | None, second: Parts | None) -> tuple[tuple[Step, ...],
     for steps, counts in (first, second):
         if many * counts[0].size > MOST_OF_LINEAR:
             return None
-        found, start = np.zeros((many, *counts.shape[1:])), 0
+        lined_up, start = np.zeros((many, *counts.shape[1:])), 0
         for each in steps:
-            found[at[id(each)] : at[id(each)] + each.size] = counts[start : start + each.size]
+            lined_up[at[id(each)] : at[id(each)] + each.size] = counts[start : start + each.size]
             start += each.size
-        tables.append(found)
+        tables.append(lined_up)
     return listed, tables[0], tables[1]
 
 
 def stacked(listed: Sequence[Parts | None]) -> Parts | None:
     """Return the parts of several numbers of one shape, along a new first axis."""
-    first, places, found = listed[0], [], listed[0]
+    first, places, parts_joined = listed[0], [], listed[0]
     for each in listed[1:]:
-        both = joined(found, each)
+        both = joined(parts_joined, each)
         if both is None:
             return None
-        found = both[0], both[1]
-    if first is None or found is None or len(found[1]) * len(listed) * first[1][0].size > MOST_OF_LINEAR:
+        parts_joined = both[0], both[1]
+    if first is None or parts_joined is None or len(parts_joined[1]) * len(listed) * first[1][0].size > MOST_OF_LINEAR:
         return None
     for each in listed:
-        both = joined((found[0], np.zeros_like(found[1])), each)
+        both = joined((parts_joined[0], np.zeros_like(parts_joined[1])), each)
         assert both is not None
         places.append(both[2])
-    return found[0], np.stack(places, 1)
+    return parts_joined[0], np.stack(places, 1)
 
 
 def vector(parts: Parts | None, constant: Any = None) -> Step | None:

@@ -90,10 +90,10 @@ class Token:
     def decided(self) -> bool:
         """Decide whether it is true: both ways are read; once for one value."""
         if self._decided is None or self.shape != ():
-            found = bool(current().decide((True, False)))
+            truth = bool(current().decide((True, False)))
             if self.shape == ():
-                self._decided = found
-            return found
+                self._decided = truth
+            return truth
         return self._decided
 
 
@@ -120,8 +120,8 @@ def joined(first: str, second: str, *, division: bool = False) -> str:
     if first.startswith("np.") or second.startswith("np."):
         both_whole = {first, second} <= {"int", "np.int64", "bool"}
         return "np.int64" if both_whole and not division else "np.float64"
-    found = _JOINED.get((first, second)) or _JOINED.get((second, first), "float")
-    return "float" if division else found
+    kind_joined = _JOINED.get((first, second)) or _JOINED.get((second, first), "float")
+    return "float" if division else kind_joined
 
 
 def kind_of_plain(value: Any) -> str | None:
@@ -242,11 +242,11 @@ def shaped(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> To
         return np.ones(value.shape) if isinstance(value, Token) else value
 
     try:
-        found = function(*map(stand_in, args), **{name: stand_in(each) for name, each in keywords.items()})
+        result = function(*map(stand_in, args), **{name: stand_in(each) for name, each in keywords.items()})
     except (ValueError, TypeError, IndexError):
         return Token()
-    shape = np.shape(found)
-    return array(shape) if shape else Token() if isinstance(found, np.ndarray) else number("np.float64")
+    shape = np.shape(result)
+    return array(shape) if shape else Token() if isinstance(result, np.ndarray) else number("np.float64")
 
 
 PUBLIC, RELEASED, PRIVATE = 0, 1, 2
@@ -417,10 +417,10 @@ def _sort_of_class(kind: type, seen: set[int]) -> int:
 
 def _is_of_module(kind: type) -> bool:
     """Whether a class was made while its module was imported, which still calls it so."""
-    found: Any = sys.modules.get(kind.__module__)
+    module_member: Any = sys.modules.get(kind.__module__)
     for name in kind.__qualname__.split("."):
-        found = vars(found).get(name) if isinstance(found, type | types.ModuleType) else None
-    return found is kind
+        module_member = vars(module_member).get(name) if isinstance(module_member, type | types.ModuleType) else None
+    return module_member is kind
 
 
 def _sort_of_member(value: Any, seen: set[int]) -> int:

@@ -186,8 +186,8 @@ class Lengths(Private):
             return self.like(over=float(other), is_factor=not is_left)
         fits = other is self.of and self.radius is not None and self.has_axis
         if fits and ((name == "truediv" and not is_left and not self.is_factor) or (name == "mul" and self.is_factor)):
-            found = vectors_of(other)
-            return Vectors(found.rows, found.tail, radius=self.radius, is_finite=found.is_finite)
+            rows = vectors_of(other)
+            return Vectors(rows.rows, rows.tail, radius=self.radius, is_finite=rows.is_finite)
         return refuse("lengths of rows in this form", _CLIP)
 
 
@@ -254,9 +254,9 @@ def operated(name: str, left: Any, right: Any) -> Any:
         refuse("a power of rows of numbers other than a public one from 0 on", "x ** 2")
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Vectors) and (name == "mul" or (name == "truediv" and one is left)):
-            found = one.scaled(other if name == "mul" or not _is_number(other) or not other else 1 / other)
-            if found is not None:
-                return found
+            scaled = one.scaled(other if name == "mul" or not _is_number(other) or not other else 1 / other)
+            if scaled is not None:
+                return scaled
     return each(OPERATION[name], left, right)
 
 
@@ -266,9 +266,9 @@ def _is_number(value: Any) -> bool:
 
 def each(function: Callable[..., Any], *values: Any) -> Vectors:
     """Return what a function does with the row of each record."""
-    found = [vectors_of(one) if isinstance(one, Column | Vectors) else one for one in values]
-    rows = next(one.rows for one in found if isinstance(one, Vectors))
-    for one in found:
+    operands = [vectors_of(one) if isinstance(one, Column | Vectors) else one for one in values]
+    rows = next(one.rows for one in operands if isinstance(one, Vectors))
+    for one in operands:
         if isinstance(one, Vectors):
             if not one.rows.same(rows):
                 refuse("arithmetic of arrays of different rows", "arrays of one frame")
@@ -279,7 +279,7 @@ def each(function: Callable[..., Any], *values: Any) -> Vectors:
                 refuse("rows of numbers together with a released value of which the shape is not known", "an array")
         elif not _is_number(one) and not (type(one) is np.ndarray and one.dtype.kind in "iuf"):
             refuse(f"rows of numbers of each record together with a {type(one).__name__}", "numbers")
-    return Vectors(rows, _tail("this", function, *found))
+    return Vectors(rows, _tail("this", function, *operands))
 
 
 def _tail(what: str, function: Callable[..., Any], *values: Any) -> tuple[int, ...]:
@@ -319,8 +319,8 @@ def of_numpy(name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
             refuse("the length of rows in this form", "np.linalg.norm(x, axis=1)")
         return Lengths(first, has_axis=keywords.get("keepdims", False) is True)
     if name == "nan_to_num" and len(args) == 1 and not keywords:
-        found = vectors_of(first)
-        return Vectors(found.rows, found.tail, is_finite=True)
+        rows = vectors_of(first)
+        return Vectors(rows.rows, rows.tail, is_finite=True)
     if name in _ALONG and isinstance(first, Vectors) and len(args) <= 2 and set(keywords) <= {"axis", "keepdims"}:
         axis = args[1] if len(args) == 2 else keywords.get("axis")
         return first.along(name, axis, keepdims=keywords.get("keepdims", False) is True)
@@ -411,11 +411,11 @@ def _bent(x: Number, function: str, p: Fraction | None) -> Number:
     terms = None
     if slope is None and (not x.per or x.is_plain):
         terms = steps.of_numbers("curve", x.step(), shape=x.shape, function=function, exponent=p)
-    found = x.like(low, high, is_whole=False, terms=terms, kinds=NP_FLOAT)
-    found.known = spanned(*widened_range(*(ends[::-1] if falls else ends)))
+    bent = x.like(low, high, is_whole=False, terms=terms, kinds=NP_FLOAT)
+    bent.known = spanned(*widened_range(*(ends[::-1] if falls else ends)))
     if x.per and slope is None and p is not None:
-        found.per = x.per * p
-    return found
+        bent.per = x.per * p
+    return bent
 
 
 def _of_records(x: Number, function: str, p: Fraction | None, end: Any) -> tuple[Number, Any]:
@@ -457,8 +457,8 @@ def _move(function: str, p: Fraction | None, end: Any, far: Any, *, above: bool)
 def _counted(table: Any) -> Any:
     """Return distances, those that are no simple fractions a little less than they are computed."""
     values, places = np.unique(table, return_inverse=True)
-    found = [each if cells.simple(each).denominator <= 1_000_000 else each * _LESS for each in values.tolist()]
-    return np.array(found)[places].reshape(table.shape)
+    distances = [each if cells.simple(each).denominator <= 1_000_000 else each * _LESS for each in values.tolist()]
+    return np.array(distances)[places].reshape(table.shape)
 
 
 # --- several numbers ------------------------------------------------------------------------------------------
@@ -487,14 +487,14 @@ def product(x: Number, y: Number) -> Number:
     if x.per == y.per == 0 and x.shape == y.shape:
         terms = steps.of_numbers("product", x.step(), y.step(), shape=shape)
     kinds = frozenset(joined(a, b) for a in x.kinds for b in y.kinds) if not shape else NP_FLOAT
-    found = x.like(
+    moved = x.like(
         np.minimum.reduce(corners) + np.minimum.reduce(others),
         np.maximum.reduce(corners) + np.maximum.reduce(others),
         is_whole=x.is_whole and y.is_whole and not shape, kinds=kinds, terms=terms, per=per,
     )  # fmt: skip
-    found.axes = axes
-    found.known = spanned(*widened_range(np.minimum.reduce(between), np.maximum.reduce(between)))
-    return found
+    moved.axes = axes
+    moved.known = spanned(*widened_range(np.minimum.reduce(between), np.maximum.reduce(between)))
+    return moved
 
 
 def norm(x: Number, order: Any = None) -> Number:
@@ -507,10 +507,10 @@ def norm(x: Number, order: Any = None) -> Number:
     far = np.sqrt((np.maximum(np.abs(x.low), np.abs(x.high)) ** 2).sum(1))
     far = _counted(far)
     terms = steps.of_numbers("norm", x.step())
-    found = x.like(-far, far, labels=None, is_whole=False, kinds=NP_FLOAT, terms=terms)
+    length = x.like(-far, far, labels=None, is_whole=False, kinds=NP_FLOAT, terms=terms)
     least, most = x.range()
-    found.known = spanned(*widened_range(0.0, math.sqrt(float((np.maximum(-least, most) ** 2).sum()))))
-    return found
+    length.known = spanned(*widened_range(0.0, math.sqrt(float((np.maximum(-least, most) ** 2).sum()))))
+    return length
 
 
 __all__ = [
