@@ -30,7 +30,7 @@ from dpaudit.evidence.records import Verdict
 from dpaudit.loading import load
 from dpaudit.request import ProofRequest
 from dpaudit.verify.answer import proving
-from dpaudit.verify.moves.derive import Numbers, derive
+from dpaudit.verify.moves.derive import NumberData, derive
 
 RESULTS = FOLDER / "questions.json"
 RUNS = 10_000
@@ -140,7 +140,7 @@ def certificates() -> None:
         exact, prove, check = 0, {}, {}
         for statistic, moves in FUNCTIONS.items():
             release = laplace(statistic, moves(length or 3), 1)
-            name, numbers = statistic.__name__, Numbers(length, Fraction(0), Fraction(1))
+            name, numbers = statistic.__name__, NumberData(length, Fraction(0), Fraction(1))
             found, prove[name] = timed(
                 lambda: derive(load(release), {}, numbers, notion="epsilon", delta=Fraction(0))  # noqa: B023
             )

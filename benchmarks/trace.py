@@ -26,7 +26,7 @@ from dpaudit.auditing.race import leads_of
 from dpaudit.request import AuditRequest
 from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.tracing.pair import trace_pair
-from dpaudit.tracing.runs import Target
+from dpaudit.tracing.runs import FollowedTarget
 
 PACKAGES = RESULTS / "trace_packages.json"
 FLAGS = ("leaks", "violated, given the stated laws", "not supported")
@@ -66,7 +66,7 @@ def confirmed(page: Page) -> None:
         if entry.correct:
             continue
         pairs = entry.pairs_for(entry.parameters_with({}))
-        target = Target(entry, entry.parameters_with({}), OutputSnapshot)
+        target = FollowedTarget(entry, entry.parameters_with({}), OutputSnapshot)
         traced = [trace_pair(target, pair, entry.claim_for(entry.parameters_with({})), seed=SEED) for pair in pairs]
         word = max(each.worst.word for each in traced)
         if str(word) not in FLAGS:

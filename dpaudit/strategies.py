@@ -20,7 +20,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from dpaudit.errors import UsageError
-from dpaudit.neighbours.dataset import ABSENT, Column, Dataset, Made, Single, Sort, dataset_of
+from dpaudit.neighbours.dataset import ABSENT, DataColumn, Dataset, NewRecord, Single, Sort, dataset_of
 from dpaudit.neighbours.domain import Allowed, Range, blank, column_domains
 from dpaudit.neighbours.relation import Relation, parse_relation
 
@@ -98,7 +98,7 @@ def _shape(domain: Any, like: Any) -> tuple[Dataset, Mapping[int, Allowed]]:
 
 
 def _build(dataset: Dataset, records: list[Record]) -> Any:
-    return dataset.build([[Made(None, record) for record in records]] if records else [])
+    return dataset.build([[NewRecord(None, record) for record in records]] if records else [])
 
 
 # --- values and records ---
@@ -110,7 +110,7 @@ def _records(dataset: Dataset, domains: Mapping[int, Allowed]) -> st.SearchStrat
     )
 
 
-def _values(column: Column, allowed: Allowed | None) -> st.SearchStrategy[Any]:
+def _values(column: DataColumn, allowed: Allowed | None) -> st.SearchStrategy[Any]:
     if allowed is not None and not isinstance(allowed, Range):
         values = [column.missing if value is None else column.cast(value) for value in allowed.values]
         return st.sampled_from([value for value in values if value is not ABSENT])
@@ -131,7 +131,7 @@ def _values(column: Column, allowed: Allowed | None) -> st.SearchStrategy[Any]:
     return st.just(column.plain)
 
 
-def _between(column: Column, allowed: Range) -> st.SearchStrategy[Any]:
+def _between(column: DataColumn, allowed: Range) -> st.SearchStrategy[Any]:
     if column.sort is Sort.WHOLE:
         return st.integers(allowed.low, allowed.high)
     if column.sort is Sort.REAL:

@@ -41,6 +41,29 @@ def test_nobody_imports_past_the_doors_of_a_package():
     assert not found
 
 
+def test_a_class_name_means_one_thing():
+    homes = {}
+    for file in (ROOT / "dpaudit").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(name_of(file))
+    assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}
+
+
+def test_what_is_found_is_called_by_its_noun():
+    """``found`` says nothing of what it holds, and was the name of every second variable."""
+    called_so = [
+        f"{name_of(file)}:{node.lineno}"
+        for file in (ROOT / "dpaudit").rglob("*.py")
+        for function in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef | ast.Lambda)
+        for node in ast.walk(function)
+        if "found" in (getattr(node, "id", None), getattr(node, "arg", None), getattr(node, "name", None))
+        and not isinstance(node, ast.keyword)
+    ]
+    assert called_so == []
+
+
 def test_what_a_module_does_as_a_command_stands_at_its_end():
     """What stands below would not be defined there."""
     texts = {file: file.read_text(encoding="utf-8") for file in (ROOT / "dpaudit").rglob("*.py")}

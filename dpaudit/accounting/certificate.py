@@ -18,17 +18,17 @@ from dpaudit.accounting.events import (
     Block,
     DiscreteGaussian,
     DiscreteLaplace,
-    Event,
     Events,
     Exponential,
     FixedSize,
     Gaussian,
     Laplace,
-    Mechanism,
     Poisson,
+    PrivacyEvent,
     RandomisedResponse,
     Sampled,
     Shuffled,
+    UnsampledEvent,
 )
 from dpaudit.decimals import number_of, root_of
 from dpaudit.errors import UsageError
@@ -81,7 +81,7 @@ def text(number: Fraction | Decimal | None) -> str:
     return str(Fraction(number))
 
 
-def written(event: Event, count: int) -> dict[str, Any]:
+def written(event: PrivacyEvent, count: int) -> dict[str, Any]:
     """Return an event as the certificate writes it.
 
     Args:
@@ -92,7 +92,7 @@ def written(event: Event, count: int) -> dict[str, Any]:
         UsageError: for an event that certificates do not know.
     """
     mechanism = event.mechanism if isinstance(event, Sampled) else event
-    if not isinstance(mechanism, Mechanism):
+    if not isinstance(mechanism, UnsampledEvent):
         raise UsageError(f"certificates know nothing of the event {event!r}")
     described = {"mechanism": _mechanism(mechanism), "count": count}
     if isinstance(event, Sampled):
@@ -100,7 +100,7 @@ def written(event: Event, count: int) -> dict[str, Any]:
     return described
 
 
-def _mechanism(mechanism: Mechanism) -> dict[str, Any]:
+def _mechanism(mechanism: UnsampledEvent) -> dict[str, Any]:
     if isinstance(mechanism, Gaussian):
         return {"name": "gaussian", "noise": text(mechanism.ratio)}
     if isinstance(mechanism, Laplace):
@@ -220,7 +220,7 @@ def apart(events: Events) -> str:
     return "from above and from below different pairs are known"
 
 
-def largest_losses(event: Event) -> tuple[Fraction, Fraction] | None:
+def largest_losses(event: PrivacyEvent) -> tuple[Fraction, Fraction] | None:
     """Return the largest loss of an event, of the pairs from below and from above; None where it is no rational."""
     if isinstance(event, Laplace | DiscreteLaplace):
         return (1 / event.ratio,) * 2
@@ -233,7 +233,7 @@ def largest_losses(event: Event) -> tuple[Fraction, Fraction] | None:
     return None
 
 
-def pairs(event: Event, digits: int) -> Pairs:
+def pairs(event: PrivacyEvent, digits: int) -> Pairs:
     """Return the laws of an event.
 
     Args:
@@ -243,7 +243,7 @@ def pairs(event: Event, digits: int) -> Pairs:
     Raises:
         UsageError: for what has no proved bound.
     """
-    if isinstance(event, Mechanism):
+    if isinstance(event, UnsampledEvent):
         return _mechanism_of_pair(event, digits)
     if not isinstance(event, Sampled):
         raise UsageError(f"nothing is proved of the event {event!r}")
@@ -276,7 +276,7 @@ def _sampled(law: losses.LossLaw, rate: Fraction) -> losses.Atoms | losses.Conti
     raise UsageError("nothing is proved of sampled records for this mechanism")
 
 
-def _mechanism_of_pair(mechanism: Mechanism, digits: int) -> Pairs:
+def _mechanism_of_pair(mechanism: UnsampledEvent, digits: int) -> Pairs:
     if isinstance(mechanism, Gaussian):
         return _one(losses.GaussianLaw((mechanism.ratio) ** 2))
     if isinstance(mechanism, Laplace):
@@ -297,7 +297,7 @@ def _mechanism_of_pair(mechanism: Mechanism, digits: int) -> Pairs:
     raise UsageError(f"nothing is proved of the mechanism {mechanism!r}")
 
 
-def attained(event: Event, digits: int) -> losses.LossLaw:
+def attained(event: PrivacyEvent, digits: int) -> losses.LossLaw:
     """Return the law from below; of a claim of ρ that of Gaussian noise with s² = 1/2ρ, which keeps it."""
     if isinstance(event, Block) and isinstance(event.claim, ZeroConcentratedDP) and event.claim.rho:
         return losses.GaussianLaw(1 / (2 * number_of(event.claim.rho)))

@@ -16,15 +16,15 @@ from typing import Any
 
 from dpaudit.accounting import closed_forms, compose, lattice, plan
 from dpaudit.accounting.certificate import Pairs, apart, attained, certificate, ending, largest_losses, pairs, text
-from dpaudit.accounting.closed_forms import Order, best_order, concentrated, least, total
+from dpaudit.accounting.closed_forms import RenyiOrder, best_order, concentrated, least, total
 from dpaudit.accounting.events import (
     BelowError,
     BeyondError,
     Block,
     DiscreteGaussian,
-    Event,
     Events,
     Gaussian,
+    PrivacyEvent,
     Sampled,
     as_events,
 )
@@ -90,7 +90,7 @@ class Certified:
 
 
 def certify(
-    events: Events | Event | Sequence[Event],
+    events: Events | PrivacyEvent | Sequence[PrivacyEvent],
     *,
     delta: Number | None = None,
     epsilon: Number | None = None,
@@ -400,7 +400,7 @@ class Account:
         high: Decimal,
         note: str,
         points: int,
-        order: Order | None = None,
+        order: RenyiOrder | None = None,
     ) -> Certified:
         if low > high:  # no arithmetic of intervals can come here
             raise ArithmeticError(f"a lower end {low} above the upper end {high} of {self.events}: please report it")
@@ -478,7 +478,7 @@ def _refuse_extremes(events: Events) -> None:
             raise BeyondError(f"{f'{event}':.80}: an ε above {_MOST_CLAIMED:,} promises nothing")
 
 
-def _noise(mechanism: Event) -> Fraction | None:
+def _noise(mechanism: PrivacyEvent) -> Fraction | None:
     """Noise to sensitivity; of a claim of μ or ρ, that of the Gaussian noise that attains it, about."""
     if isinstance(mechanism, Block):
         claim = mechanism.claim
@@ -492,7 +492,7 @@ def _power(number: Fraction) -> str:
     return f"1e{len(str(number.numerator)) - len(str(number.denominator))}, about"
 
 
-def _unbounded(event: Event) -> bool:
+def _unbounded(event: PrivacyEvent) -> bool:
     """Whether a loss of the attained pair has no bound, so that ε is infinite at δ = 0."""
     mechanism = event.mechanism if isinstance(event, Sampled) else event
     if isinstance(mechanism, Block):
@@ -501,7 +501,7 @@ def _unbounded(event: Event) -> bool:
     return isinstance(mechanism, Gaussian | DiscreteGaussian)
 
 
-def _largest(law: LossLaw, event: Event) -> Any:
+def _largest(law: LossLaw, event: PrivacyEvent) -> Any:
     ends = law.ends() if isinstance(law, Continuous) else None
     if isinstance(law, Atoms) and not (law.infinite or law.spare):
         return law.values()[-1][0]
@@ -525,7 +525,7 @@ def _refuse_loss(about: float) -> None:
     )
 
 
-def _by_order(order: Order) -> dict[str, str]:
+def _by_order(order: RenyiOrder) -> dict[str, str]:
     return {"side": "above", "order": text(order.alpha)}
 
 
@@ -555,7 +555,7 @@ ADDED = ("mu", "rho")
 _DIGITS = 30
 
 
-def certify_added(events: Events | Event | Sequence[Event], parameter: str) -> Certified:
+def certify_added(events: Events | PrivacyEvent | Sequence[PrivacyEvent], parameter: str) -> Certified:
     """Return an interval that certainly holds μ or ρ of a list, with its certificate.
 
     From below it is the sum of the Kullback-Leibler divergences of pairs that are attained, which ρ is no less than.

@@ -30,14 +30,14 @@ from dpaudit.accounting.events import (
     Block,
     DiscreteGaussian,
     DiscreteLaplace,
-    Event,
     Events,
     Exponential,
     Gaussian,
     Laplace,
-    Mechanism,
+    PrivacyEvent,
     RandomisedResponse,
     Sampled,
+    UnsampledEvent,
 )
 from dpaudit.accounting.losses import Atoms, GaussianLaw, ball, decimal, precision
 from dpaudit.decimals import number_of, root_of
@@ -59,7 +59,7 @@ class Concentrated:
     gaussian: bool = False  # whether the event is Gaussian noise, or a claim of μ, so that μ² = 2ρ
 
 
-def concentrated(event: Event) -> Concentrated | None:
+def concentrated(event: PrivacyEvent) -> Concentrated | None:
     """Return ρ of an event; None where no theorem gives one.
 
     Gaussian noise has ρ = Δ²/2σ² exactly, and discrete Gaussian noise at most that (Bun & Steinke 2016, Proposition
@@ -95,7 +95,7 @@ def _claimed(block: Block) -> Concentrated | None:
     return Concentrated(_of_pure(number_of(claim.epsilon))) if isinstance(claim, PureDP) else None
 
 
-def least(event: Event) -> Fraction:
+def least(event: PrivacyEvent) -> Fraction:
     """Return a ρ that some neighbours certainly lose: the Kullback-Leibler divergence of the attained pair, D₁ ≤ ρ.
 
     It is the mean of the loss. Of discrete Gaussian noise it is Δ²/2σ², by symmetry, and of Laplace noise
@@ -136,13 +136,13 @@ def total(events: Events) -> Fraction | None:
     return sum((own.rho * count for own, count in known if own is not None), Fraction(0))
 
 
-def _claims_rho(event: Event) -> bool:
+def _claims_rho(event: PrivacyEvent) -> bool:
     mechanism = event.mechanism if isinstance(event, Sampled) else event
     return isinstance(mechanism, Block) and isinstance(mechanism.claim, ZeroConcentratedDP)
 
 
 @dataclass(frozen=True)
-class Order:
+class RenyiOrder:
     """What ρ-zCDP implies by its divergence of one order (Canonne, Kamath & Steinke 2020, Proposition 12)."""
 
     rho: Fraction  # of all events
@@ -160,7 +160,7 @@ class Order:
         return ((alpha - 1) * (alpha * ball(self.rho) - ball(epsilon) + (-1 / alpha).log1p())).exp() / alpha
 
 
-def best_order(rho: Fraction, *, delta: Fraction | None = None, epsilon: Fraction | None = None) -> Order:
+def best_order(rho: Fraction, *, delta: Fraction | None = None, epsilon: Fraction | None = None) -> RenyiOrder:
     """Return the order that gives about the smallest ε at a δ, or the smallest δ at an ε."""
     less = np.exp(np.linspace(-12, 14, 8001))  # α − 1
     alpha = 1 + less
@@ -169,7 +169,7 @@ def best_order(rho: Fraction, *, delta: Fraction | None = None, epsilon: Fractio
         values = alpha * float(rho) + np.log(less / alpha) - (log_delta + np.log(alpha)) / less
     else:
         values = less * (alpha * float(rho) - float(epsilon or 0) + np.log(less / alpha)) - np.log(alpha)
-    return Order(rho, Fraction(f"{1 + float(less[int(np.argmin(values))]):.9f}"))
+    return RenyiOrder(rho, Fraction(f"{1 + float(less[int(np.argmin(values))]):.9f}"))
 
 
 # --- How much does Gaussian noise lose, without sampled records? By its formula, and nothing is composed ---
@@ -272,7 +272,7 @@ SMALL = f"Losses are below what is accounted for: from above they are those of l
 def with_less_noise(events: Events) -> Events:
     """Return the list with no more noise than is accounted for."""
 
-    def less(given: Mechanism) -> Mechanism:
+    def less(given: UnsampledEvent) -> UnsampledEvent:
         if isinstance(given, Gaussian | Laplace) and given.ratio > MOST_NOISE:
             return type(given)(MOST_NOISE)
         if isinstance(given, DiscreteLaplace) and given.ratio > MOST_NOISE:
@@ -282,11 +282,11 @@ def with_less_noise(events: Events) -> Events:
     return _with_each_mechanism(events, less)
 
 
-def _with_each_mechanism(events: Events, changed: Callable[[Mechanism], Mechanism]) -> Events:
-    def one(event: Event) -> Event:
+def _with_each_mechanism(events: Events, changed: Callable[[UnsampledEvent], UnsampledEvent]) -> Events:
+    def one(event: PrivacyEvent) -> PrivacyEvent:
         if isinstance(event, Sampled):
             return replace(event, mechanism=changed(event.mechanism))
-        return changed(event) if isinstance(event, Mechanism) else event
+        return changed(event) if isinstance(event, UnsampledEvent) else event
 
     return Events(tuple((one(event), count) for event, count in events.parts))
 
@@ -306,7 +306,7 @@ def with_more_noise(events: Events, most: Fraction) -> Iterator[Events]:
         most, before = most / 2, noisier
 
 
-def _losing(given: Mechanism, most: Fraction) -> Mechanism:
+def _losing(given: UnsampledEvent, most: Fraction) -> UnsampledEvent:
     """Return a mechanism that loses about this much in one step, or the same where it loses no more."""
     mu = Fraction(math.isqrt(int(2 * most * _ROOT**2)), _ROOT)
     if isinstance(given, Gaussian):

@@ -13,7 +13,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 from dpaudit.accounting.certify import TOLERANCE, Account, Certified, certify, certify_added
-from dpaudit.accounting.events import Event, Events, as_events
+from dpaudit.accounting.events import Events, PrivacyEvent, as_events
 from dpaudit.decimals import number_of, root_of
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP, claims
@@ -42,7 +42,7 @@ class Decision:
 
 
 def decide(
-    events: Events | Event | Sequence[Event],
+    events: Events | PrivacyEvent | Sequence[PrivacyEvent],
     claim: Claim | str,
     *,
     tolerance: float = TOLERANCE,
@@ -119,7 +119,7 @@ _SHALLOWEST = 0.2  # ln ε falls by at least so much with ln noise, about; with 
 _ASIDE = 0.4  # of the precision: how far beside the root the two values are looked for
 _ROUGH = 0.01  # of ε: the width of intervals that are only to show where to look
 
-Asked = Callable[[Decimal], Events | Event]
+Asked = Callable[[Decimal], Events | PrivacyEvent]
 
 
 @dataclass(frozen=True)
@@ -158,10 +158,10 @@ def calibrate(events: Asked, claim: Claim | str, *, steps: bool = False, precisi
         raise UsageError("calibration needs a claim, such as 'epsilon=3, delta=1e-5'")
     if not 1e-6 <= precision <= 0.1:
         raise UsageError(f"precision is relative, from 1e-6 to 0.1, not {precision!r}")
-    return _Search(events, claimed, _Steps() if steps else _Noise(precision), precision).calibrated()
+    return _BoundarySearch(events, claimed, _Steps() if steps else _NoiseScale(precision), precision).calibrated()
 
 
-class _Noise:
+class _NoiseScale:
     """A noise is at the place ln noise; what it loses falls with the place."""
 
     steepness = 1.0
@@ -234,10 +234,10 @@ class _Steps:
             raise UsageError("one step is not certified to keep the claim; more noise may")
 
 
-class _Search:
+class _BoundarySearch:
     """The search for the two values."""
 
-    def __init__(self, events: Asked, claim: Claim, scale: _Noise | _Steps, precision: float) -> None:
+    def __init__(self, events: Asked, claim: Claim, scale: _NoiseScale | _Steps, precision: float) -> None:
         self.events, self.claim, self.scale = events, claim, scale
         self.precision = precision
         self.slope = -scale.steepness

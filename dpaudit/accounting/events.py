@@ -89,7 +89,7 @@ Sampling = Poisson | FixedSize | Shuffled
 # --- what is run -------------------------------------------------------------------------------------------
 
 
-class Event:
+class PrivacyEvent:
     """Something that is run once: a mechanism, or one with sampled records."""
 
     __slots__ = ()
@@ -99,7 +99,7 @@ class Event:
         """The relations of neighbours for which something is proved of it."""
         return RELATIONS
 
-    def under(self, norms: int) -> Event:
+    def under(self, norms: int) -> PrivacyEvent:
         """Return the same where a record moves a sum by so many norms that its part is clipped to."""
         return self
 
@@ -112,16 +112,16 @@ class Event:
         """Run it so many times."""
         return Events(((self, _refuse_no_count("the number of steps", count)),))
 
-    def __add__(self, other: Event | Events) -> Events:
+    def __add__(self, other: PrivacyEvent | Events) -> Events:
         return self.times(1) + other
 
 
-class Mechanism(Event):
+class UnsampledEvent(PrivacyEvent):
     """A mechanism that reads all records."""
 
     __slots__ = ()
 
-    def under(self, norms: int) -> Mechanism:
+    def under(self, norms: int) -> UnsampledEvent:
         """Return the same where a record moves a sum by so many norms that its part is clipped to."""
         return self
 
@@ -149,10 +149,10 @@ class Mechanism(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled(Event):
+class Sampled(PrivacyEvent):
     """A mechanism whose records are sampled."""
 
-    mechanism: Mechanism
+    mechanism: UnsampledEvent
     sampling: Sampling
 
     @property
@@ -160,7 +160,7 @@ class Sampled(Event):
         """The relations of neighbours for which something is proved of this sampling."""
         return self.sampling.relations
 
-    def under(self, norms: int) -> Event:
+    def under(self, norms: int) -> PrivacyEvent:
         """Return the same where a record moves a sum by so many norms that its part is clipped to."""
         mechanism = self.mechanism.under(norms)
         return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
@@ -173,12 +173,12 @@ class Sampled(Event):
 class Events:
     """A fixed list of events, each with the number of times that it is run; equal ones are counted together."""
 
-    parts: tuple[tuple[Event, int], ...]
+    parts: tuple[tuple[PrivacyEvent, int], ...]
 
     def __post_init__(self) -> None:
-        counts: dict[Event, int] = {}
+        counts: dict[PrivacyEvent, int] = {}
         for event, count in self.parts:
-            if not isinstance(event, Event):
+            if not isinstance(event, PrivacyEvent):
                 raise UsageError(f"a list of events holds events such as Gaussian(1).poisson('0.01'), not {event!r}")
             counts[event] = _refuse_no_count(
                 "the number of steps", counts.get(event, 0) + _refuse_no_count("the number of steps", count)
@@ -232,7 +232,7 @@ class Events:
         _refuse_no_count("the number of steps", count)
         return Events(tuple((event, own * count) for event, own in self.parts))
 
-    def __add__(self, other: Event | Events) -> Events:
+    def __add__(self, other: PrivacyEvent | Events) -> Events:
         return Events((*self.parts, *as_events(other).parts))
 
     def __str__(self) -> str:
@@ -247,7 +247,7 @@ def as_events(value: object) -> Events:
     """
     if isinstance(value, Events):
         return value
-    if isinstance(value, Event):
+    if isinstance(value, PrivacyEvent):
         return value.times(1)
     if isinstance(value, Iterable) and not isinstance(value, str):
         return Events(tuple(part for item in value for part in as_events(item).parts))
@@ -258,7 +258,7 @@ def as_events(value: object) -> Events:
 
 
 @dataclass(frozen=True, slots=True)
-class Gaussian(Mechanism):
+class Gaussian(UnsampledEvent):
     """Gaussian noise of standard deviation ``sigma`` on answers that move by ``sensitivity`` (Euclidean norm).
 
     ``Gaussian(noise_multiplier=1.1)`` is noise of 1.1 times the norm that each record's part of a sum is clipped to.
@@ -288,7 +288,7 @@ class Gaussian(Mechanism):
 
 
 @dataclass(frozen=True, slots=True)
-class Laplace(Mechanism):
+class Laplace(UnsampledEvent):
     """Laplace noise of this scale on one answer that moves by ``sensitivity``.
 
     ``Laplace(noise_multiplier=2)`` is noise of twice the norm (the sum of absolute values) that each record's part of a
@@ -319,7 +319,7 @@ class Laplace(Mechanism):
 
 
 @dataclass(frozen=True, slots=True)
-class DiscreteLaplace(Mechanism):
+class DiscreteLaplace(UnsampledEvent):
     """Noise with P(k) proportional to e^(−|k|/scale) on a whole number that moves by ``sensitivity``."""
 
     scale: Fraction
@@ -339,7 +339,7 @@ class DiscreteLaplace(Mechanism):
 
 
 @dataclass(frozen=True, slots=True)
-class DiscreteGaussian(Mechanism):
+class DiscreteGaussian(UnsampledEvent):
     """Noise with P(k) proportional to e^(−k²/2σ²) on a whole number that moves by ``sensitivity``."""
 
     sigma: Fraction
@@ -359,7 +359,7 @@ class DiscreteGaussian(Mechanism):
 
 
 @dataclass(frozen=True, slots=True)
-class RandomisedResponse(Mechanism):
+class RandomisedResponse(UnsampledEvent):
     """A bit that is told truly with probability e^ε/(1 + e^ε), and else turned."""
 
     epsilon: Fraction
@@ -372,7 +372,7 @@ class RandomisedResponse(Mechanism):
 
 
 @dataclass(frozen=True, slots=True)
-class Exponential(Mechanism):
+class Exponential(UnsampledEvent):
     """The exponential mechanism, P(r) proportional to e^(ε·u(r)/2Δ), which is ε-DP (McSherry & Talwar 2007).
 
     Δ is the sensitivity of the score u. With e^(ε·u(r)/Δ), for scores that all move in one direction, give 2ε.
@@ -388,7 +388,7 @@ class Exponential(Mechanism):
 
 
 @dataclass(frozen=True, slots=True)
-class Block(Mechanism):
+class Block(UnsampledEvent):
     """Anything that keeps a claim: pure ε, (ε, δ), μ-GDP, ρ-zCDP. Its numbers are the decimals that were written."""
 
     claim: Claim
@@ -469,7 +469,7 @@ _NEIGHBOURS = {
 }
 
 
-def meaning(events: Events | Event | Sequence[Event], relation: str | None = None) -> tuple[str, ...]:
+def meaning(events: Events | PrivacyEvent | Sequence[PrivacyEvent], relation: str | None = None) -> tuple[str, ...]:
     """Return what an account of these events is about, in sentences.
 
     Args:
@@ -503,7 +503,7 @@ _MOVED = {
 }
 
 
-def _unsampled(event: Event) -> Event:
+def _unsampled(event: PrivacyEvent) -> PrivacyEvent:
     return event.mechanism if isinstance(event, Sampled) else event
 
 
@@ -511,10 +511,10 @@ def _times(count: int) -> str:
     return "Once" if count == 1 else f"{count:,} times"
 
 
-def _event(event: Event) -> str:
+def _event(event: PrivacyEvent) -> str:
     if isinstance(event, Sampled):
         return f"{_mechanism(event.mechanism)}, {_sampling(event.sampling)}"
-    assert isinstance(event, Mechanism)
+    assert isinstance(event, UnsampledEvent)
     return _mechanism(event) if isinstance(event, Block) else f"{_mechanism(event)} on all records"
 
 
@@ -529,7 +529,7 @@ def _sampling(sampling: Sampling) -> str:
     )
 
 
-def _mechanism(mechanism: Mechanism) -> str:
+def _mechanism(mechanism: UnsampledEvent) -> str:
     if isinstance(mechanism, Gaussian | DiscreteGaussian):
         name = "Gaussian noise" if isinstance(mechanism, Gaussian) else "discrete Gaussian noise"
         return f"{name} of {_amount('σ =', mechanism.sigma, mechanism.sensitivity)}"

@@ -20,9 +20,9 @@ from dpaudit.accounting import (
     ADDED,
     Calibrated,
     Certified,
-    Event,
     Events,
     Gaussian,
+    PrivacyEvent,
     as_events,
     calibrate,
     certify,
@@ -32,7 +32,7 @@ from dpaudit.accounting import (
 from dpaudit.accounting.decide import PROVED, judged, number
 from dpaudit.accounting.events import Sampled
 from dpaudit.accounting.losses import outward
-from dpaudit.accounts.plan import NOISE, AccountPlan, Run, is_plan_file, parse_events, plan_of, read_plan
+from dpaudit.accounts.plan import NOISE, AccountPlan, PlannedRun, is_plan_file, parse_events, plan_of, read_plan
 from dpaudit.accounts.recorded import others_say, recorded_plan
 from dpaudit.decimals import number_of, read_number
 from dpaudit.errors import UsageError
@@ -135,7 +135,7 @@ def events_of(releases: Sequence[Release], relation: str) -> Events:
     return events.under(None if relation == SENSITIVITY else relation)
 
 
-def events_in(releases: Sequence[Release]) -> list[Event]:
+def events_in(releases: Sequence[Release]) -> list[PrivacyEvent]:
     """Return the event of each release.
 
     Raises:
@@ -144,7 +144,7 @@ def events_in(releases: Sequence[Release]) -> list[Event]:
     return [_event(each.event) for each in releases]
 
 
-def _event(text: str) -> Event:
+def _event(text: str) -> PrivacyEvent:
     event, count = parse_events(text).parts[0]
     if f"{event}" != text:
         raise UsageError(f"a release is one event, as it is written, not {text!r:.80}")
@@ -350,7 +350,7 @@ def _plan_of(given: Any) -> AccountPlan:
     recorded = recorded_plan(given)
     if recorded is not None:
         return recorded
-    if isinstance(given, Event | list | tuple):
+    if isinstance(given, PrivacyEvent | list | tuple):
         return plan_of(as_events(given))
     raise UsageError(
         "events are values such as dp.accounting.Gaussian('1.1').poisson('0.004').times(14000), the name of a plan "
@@ -402,7 +402,7 @@ def claims_in(request: AccountRequest) -> list[Claim]:
     return [claim for _, _, claim in asked if claim is not None]
 
 
-_ANY = (Run(Gaussian(1), 1),)
+_ANY = (PlannedRun(Gaussian(1), 1),)
 
 
 def resolved(plan: AccountPlan) -> tuple[Events, str]:
@@ -450,7 +450,7 @@ WHAT = ("gaussian", _MULTIPLIER, "laplace", "discrete-gaussian", "discrete-lapla
 """What can be found: the noise of a mechanism, or how often it may be run."""
 
 
-def calibrated(what: str, run: Callable[[str], Run], request: AccountRequest) -> tuple[AccountRequest, str]:
+def calibrated(what: str, run: Callable[[str], PlannedRun], request: AccountRequest) -> tuple[AccountRequest, str]:
     """Return the request with the smallest noise, or the most steps, that keep the claims; and a sentence about it.
 
     Args:

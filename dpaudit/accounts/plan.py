@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from dpaudit import accounting
 from dpaudit.accounting import Events
-from dpaudit.accounting.events import Event, Mechanism, Sampled, Shuffled
+from dpaudit.accounting.events import PrivacyEvent, Sampled, Shuffled, UnsampledEvent
 from dpaudit.decimals import read_whole
 from dpaudit.errors import UsageError, nearest
 from dpaudit.evidence import registered
@@ -146,10 +146,10 @@ _WITHOUT_SENSITIVITY = ("randomised-response", "exponential", "block")
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class PlannedRun:
     """One release: an event, how often it is run, and what people call it."""
 
-    event: Event
+    event: PrivacyEvent
     steps: int
     name: str = ""
 
@@ -158,7 +158,7 @@ class Run:
 class AccountPlan:
     """A list of releases, and what is asked of them."""
 
-    runs: tuple[Run, ...]  # what is run
+    runs: tuple[PlannedRun, ...]  # what is run
     claims: tuple[str, ...] = ()  # texts of claims
     # delta, epsilon: at which the other one is asked for
     delta: Any = None
@@ -186,10 +186,10 @@ class AccountPlan:
 
 def plan_of(events: Events, **more: Any) -> AccountPlan:
     """Return the plan of a list of events; ``more`` are other members of it."""
-    return AccountPlan(tuple(Run(event, count) for event, count in events.parts), **more)
+    return AccountPlan(tuple(PlannedRun(event, count) for event, count in events.parts), **more)
 
 
-def release(given: Mapping[str, Any], steps: Any = None, name: str = "", *, epochs: Any = None) -> Run:
+def release(given: Mapping[str, Any], steps: Any = None, name: str = "", *, epochs: Any = None) -> PlannedRun:
     """Return a release from plain values.
 
     Args:
@@ -222,12 +222,12 @@ def release(given: Mapping[str, Any], steps: Any = None, name: str = "", *, epoc
     noise = {name: given[name] for name in (parameter, MULTIPLIER, "sensitivity") if name in given}
     if kind.startswith("discrete") and "sensitivity" in noise:
         noise["sensitivity"] = _whole_named("the sensitivity of a whole number", noise["sensitivity"])
-    mechanism: Mechanism = MECHANISMS[cls](**noise)
+    mechanism: UnsampledEvent = MECHANISMS[cls](**noise)
     event = _sampled(mechanism, given)
-    return Run(event, _times(event, steps, epochs), name)
+    return PlannedRun(event, _times(event, steps, epochs), name)
 
 
-def _times(event: Event, steps: Any, epochs: Any) -> int:
+def _times(event: PrivacyEvent, steps: Any, epochs: Any) -> int:
     """How often an event is run. Of shuffled data it is an epoch, of which each batch is a step."""
     shuffled = isinstance(event, Sampled) and isinstance(event.sampling, Shuffled)
     if epochs is not None and not shuffled:
@@ -244,7 +244,7 @@ def _times(event: Event, steps: Any, epochs: Any) -> int:
 _EXAMPLES = {"sigma": '"1.1"', "scale": '"2"', "epsilon": '"0.5"', "claim": '"epsilon=1, delta=1e-6"'}
 
 
-def _sampled(mechanism: Mechanism, given: Mapping[str, Any]) -> Event:
+def _sampled(mechanism: UnsampledEvent, given: Mapping[str, Any]) -> PrivacyEvent:
     said = [key for key in _SAMPLING if key in given]
     if not said:
         return mechanism
@@ -344,7 +344,7 @@ def plan_in(document: Mapping[str, Any], place: str) -> AccountPlan:
 _EXAMPLE_OF_FILE = '[[release]]\nmechanism = "gaussian"\nsigma = "1.1"\nrate = 0.004\nsteps = 14000'
 
 
-def _run(item: Any, place: str) -> Run:
+def _run(item: Any, place: str) -> PlannedRun:
     if not isinstance(item, dict):
         raise UsageError(f"{place}: it is a table, such as\n{_EXAMPLE_OF_FILE}")
     given = {key: value for key, value in item.items() if key not in ("steps", "epochs", "name")}

@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.accounting import Block, DiscreteLaplace, Events, Gaussian, Laplace
-from dpaudit.accounting.events import Event, Mechanism, Poisson, Sampled
-from dpaudit.accounts.plan import AccountPlan, Run, plan_of
+from dpaudit.accounting.events import Poisson, PrivacyEvent, Sampled, UnsampledEvent
+from dpaudit.accounts.plan import AccountPlan, PlannedRun, plan_of
 from dpaudit.decimals import read_number
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import read_text
@@ -116,7 +116,7 @@ def opacus_plan(value: Any) -> AccountPlan:
     return AccountPlan(tuple(_step(item, number) for number, item in enumerate(history, 1)), recorded_by=OPACUS)
 
 
-def _step(item: Any, number: int) -> Run:
+def _step(item: Any, number: int) -> PlannedRun:
     if not _is_triple(item):
         raise UsageError(
             f"entry {number} of the history of Opacus is [noise multiplier, sampling rate, steps], not {item!r:.60}"
@@ -127,7 +127,7 @@ def _step(item: Any, number: int) -> Run:
     try:
         # with a rate of 1 all records take part: as Poisson sampling, so that the neighbours stay those of Opacus
         event = Gaussian(noise_multiplier=sigma).poisson(rate)
-        return Run(event, event.times(steps).steps)
+        return PlannedRun(event, event.times(steps).steps)
     except UsageError as error:
         raise UsageError(f"entry {number} of the history of Opacus: {error}") from None
 
@@ -147,7 +147,7 @@ def dp_event_plan(value: Any) -> AccountPlan:
     return plan_of(Events(parts), recorded_by=DP_ACCOUNTING)
 
 
-def _parts(event: Any, depth: int) -> Iterator[tuple[Event, int]]:
+def _parts(event: Any, depth: int) -> Iterator[tuple[PrivacyEvent, int]]:
     kind = _kind(event)
     if depth > _DEEPEST:
         raise UsageError(f"events of dp-accounting are nested more than {_DEEPEST} deep")
@@ -166,7 +166,7 @@ def _parts(event: Any, depth: int) -> Iterator[tuple[Event, int]]:
         yield _mechanism(event, kind), 1
 
 
-def _mechanism(event: Any, kind: str) -> Mechanism:
+def _mechanism(event: Any, kind: str) -> UnsampledEvent:
     if kind not in _MECHANISMS:
         why = _REFUSED.get(kind, "it is not known here")
         raise UsageError(f"the event {kind} of dp-accounting cannot be accounted for: {why}")
@@ -188,14 +188,14 @@ _REFUSED = {
 }
 
 
-def _discrete_laplace(event: Any) -> Mechanism:
+def _discrete_laplace(event: Any) -> UnsampledEvent:
     rate = read_number("noise_parameter", _field(event, "noise_parameter"))
     if rate <= 0:
         raise UsageError(f"the noise_parameter of DiscreteLaplaceDpEvent is above 0, not {rate}")
     return DiscreteLaplace(Fraction(1) / rate, sensitivity=_count_of(_field(event, "sensitivity")))
 
 
-def _concentrated(event: Any) -> Mechanism:
+def _concentrated(event: Any) -> UnsampledEvent:
     if event_xi := getattr(event, "xi", event.get("xi") if isinstance(event, Mapping) else None):
         raise UsageError(
             f"the event ZCDpEvent of dp-accounting has xi = {event_xi!r:.60}, and only ξ = 0 is known here"
@@ -204,7 +204,7 @@ def _concentrated(event: Any) -> Mechanism:
     return Block(ZeroConcentratedDP(float(rho)))
 
 
-_MECHANISMS: Mapping[str, Callable[[Any], Mechanism]] = {
+_MECHANISMS: Mapping[str, Callable[[Any], UnsampledEvent]] = {
     "GaussianDpEvent": lambda event: Gaussian(noise_multiplier=_field(event, "noise_multiplier")),
     "LaplaceDpEvent": lambda event: Laplace(noise_multiplier=_field(event, "noise_multiplier")),
     "DiscreteLaplaceDpEvent": _discrete_laplace,
@@ -212,12 +212,12 @@ _MECHANISMS: Mapping[str, Callable[[Any], Mechanism]] = {
 }
 
 
-def _inner(event: Any) -> Mechanism:
+def _inner(event: Any) -> UnsampledEvent:
     inner = _field(event, "event")
     return _mechanism(inner, _kind(inner))
 
 
-_SAMPLED: Mapping[str, Callable[[Any], Event]] = {
+_SAMPLED: Mapping[str, Callable[[Any], PrivacyEvent]] = {
     "PoissonSampledDpEvent": lambda event: _inner(event).poisson(_field(event, "sampling_probability")),
     "SampledWithoutReplacementDpEvent": lambda event: _inner(event).fixed_size(
         _count_of(_field(event, "sample_size")), _count_of(_field(event, "source_dataset_size"))
@@ -283,7 +283,7 @@ def others_say(events: Events, asked: Statement) -> tuple[OtherAccountant, ...]:
     return tuple(others)
 
 
-def _is_common(event: Event) -> bool:
+def _is_common(event: PrivacyEvent) -> bool:
     """Whether others know an event: noise of one of three kinds, on all records or on a Poisson sample."""
     mechanism = event.mechanism if isinstance(event, Sampled) else event
     if isinstance(event, Sampled) and not isinstance(event.sampling, Poisson):
@@ -338,7 +338,7 @@ def _dp_accounting(events: Events, parameter: str, at: float, _: float) -> Itera
             yield OtherAccountant(f"dp-accounting, {name}", own, float(value), "upper")
 
 
-def _as_dp_event(library: Any, event: Event) -> Any:
+def _as_dp_event(library: Any, event: PrivacyEvent) -> Any:
     if isinstance(event, Sampled):
         assert isinstance(event.sampling, Poisson)
         return library.PoissonSampledDpEvent(float(event.sampling.rate), _as_dp_event(library, event.mechanism))
@@ -370,7 +370,7 @@ def _opacus(events: Events, parameter: str, at: float, _: float) -> Iterator[Oth
         yield OtherAccountant(f"Opacus, {name.upper()}", own, float(accountant.get_epsilon(delta=at)), side)
 
 
-def _noise_and_rate(event: Event) -> tuple[float | None, float]:
+def _noise_and_rate(event: PrivacyEvent) -> tuple[float | None, float]:
     mechanism, rate = event, Fraction(1)
     if isinstance(event, Sampled) and isinstance(event.sampling, Poisson):
         mechanism, rate = event.mechanism, event.sampling.rate
@@ -396,7 +396,7 @@ def _prv(events: Events, parameter: str, at: float, about: float) -> Iterator[Ot
     yield OtherAccountant("prv-accountant, upper end", own, float(upper), "upper")
 
 
-def _as_prv(library: Any, event: Event) -> Any:
+def _as_prv(library: Any, event: PrivacyEvent) -> Any:
     if isinstance(event, Laplace):
         return library.LaplaceMechanism(mu=float(1 / event.ratio))
     noise, rate = _noise_and_rate(event)

@@ -20,7 +20,7 @@ from dpaudit.errors import UsageError
 from dpaudit.privacy import Claim
 from dpaudit.program.laws import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, NoiseLaw
 from dpaudit.targets.mechanism import Mechanism, answers, approximate, required, wrapped
-from dpaudit.tracing.primitives import Made, Row, Stated, apart, choose_one, group_price, noted
+from dpaudit.tracing.primitives import DrawingMethod, Made, Stated, apart, choose_one, group_price, noted
 from dpaudit.tracing.recording import active, site
 from dpaudit.tracing.values import array_of
 
@@ -259,12 +259,13 @@ def _laplace_scale(self: Any) -> float:
 
 _DIFFPRIVLIB = "diffprivlib.mechanisms"
 ROWS = (
-    Row(f"{_DIFFPRIVLIB}.laplace", "Laplace", "randomise", followed=_added(LAPLACE, _laplace_scale, ("Laplace",))),
-    Row(f"{_DIFFPRIVLIB}.gaussian", "Gaussian", "randomise",
+    DrawingMethod(f"{_DIFFPRIVLIB}.laplace", "Laplace", "randomise",
+        followed=_added(LAPLACE, _laplace_scale, ("Laplace",))),
+    DrawingMethod(f"{_DIFFPRIVLIB}.gaussian", "Gaussian", "randomise",
         followed=_added(GAUSSIAN, lambda self: float(self._scale), ("Gaussian", "GaussianAnalytic"))),
-    Row(f"{_DIFFPRIVLIB}.geometric", "Geometric", "randomise",
+    DrawingMethod(f"{_DIFFPRIVLIB}.geometric", "Geometric", "randomise",
         followed=_added(DISCRETE_LAPLACE, lambda self: self.sensitivity / self.epsilon, ("Geometric",), True)),
-    *(Row(f"{_DIFFPRIVLIB}.{module}", owner, "randomise", made) for module, owner, made in (
+    *(DrawingMethod(f"{_DIFFPRIVLIB}.{module}", owner, "randomise", made) for module, owner, made in (
         ("laplace", "LaplaceTruncated", _within), ("laplace", "LaplaceFolded", _within),
         ("laplace", "LaplaceBoundedDomain", _within), ("laplace", "LaplaceBoundedNoise", _within),
         ("geometric", "GeometricTruncated", _within), ("geometric", "GeometricFolded", _within),
@@ -273,6 +274,6 @@ ROWS = (
         ("binary", "Binary", _of_categories), ("exponential", "ExponentialCategorical", _of_categories),
         ("bingham", "Bingham", _of_matrices), ("wishart", "Wishart", _of_matrices), ("vector", "Vector", _of_functions),
         ("exponential", "PermuteAndFlip", _permuting))),
-    Row(f"{_DIFFPRIVLIB}.exponential", "Exponential", "randomise", followed=_exponential),
+    DrawingMethod(f"{_DIFFPRIVLIB}.exponential", "Exponential", "randomise", followed=_exponential),
 )  # fmt: skip
 """Its methods."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.program.laws import EXPONENTIAL, GAUSSIAN, GUMBEL, LAPLACE, LOGISTIC, UNIFORM, NoiseLaw
-from dpaudit.tracing.primitives import Row, noted
+from dpaudit.tracing.primitives import DrawingMethod, noted
 from dpaudit.tracing.recording import active, site
 from dpaudit.tracing.values import is_followed
 
@@ -92,8 +92,8 @@ def _operator(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 ROWS = (
-    *(Row("jax.random", "", name, followed=_drawing(name, law)) for name, law in _DRAWS.items()),
-    *(Row("jax.numpy", "", name, followed=_giving_way(name)) for name in _FUNCTIONS),
-    *(Row("jaxlib._jax", "ArrayImpl", name, followed=_operator(name)) for name in _OPERATORS),
+    *(DrawingMethod("jax.random", "", name, followed=_drawing(name, law)) for name, law in _DRAWS.items()),
+    *(DrawingMethod("jax.numpy", "", name, followed=_giving_way(name)) for name in _FUNCTIONS),
+    *(DrawingMethod("jaxlib._jax", "ArrayImpl", name, followed=_operator(name)) for name in _OPERATORS),
 )
 """Its draws, functions and operators."""

@@ -15,7 +15,7 @@ import numpy as np
 from dpaudit.errors import UsageError
 from dpaudit.privacy import Claim
 from dpaudit.targets.mechanism import Mechanism, approximate, required, wrapped
-from dpaudit.tracing.primitives import Row, Stated, Unit, apart
+from dpaudit.tracing.primitives import DrawingMethod, Stated, Unit, apart
 from dpaudit.tracing.recording import active, site
 
 
@@ -99,5 +99,5 @@ def _stepping(original: Callable[..., Any]) -> Callable[..., Any]:
     return add_noise
 
 
-ROWS = (Row("opacus.optimizers.optimizer", "DPOptimizer", "add_noise", followed=_stepping),)
+ROWS = (DrawingMethod("opacus.optimizers.optimizer", "DPOptimizer", "add_noise", followed=_stepping),)
 """Its methods."""

@@ -252,8 +252,8 @@ def _queryable(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 ROWS = (
-    primitives.Row("opendp.mod", "Measurement", "__call__", followed=_opendp),
-    primitives.Row("opendp.mod", "Measurement", "invoke", followed=_opendp),
-    primitives.Row("opendp.mod", "Queryable", "__call__", followed=_queryable),
+    primitives.DrawingMethod("opendp.mod", "Measurement", "__call__", followed=_opendp),
+    primitives.DrawingMethod("opendp.mod", "Measurement", "invoke", followed=_opendp),
+    primitives.DrawingMethod("opendp.mod", "Queryable", "__call__", followed=_queryable),
 )  # fmt: skip
 """Its methods."""

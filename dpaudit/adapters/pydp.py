@@ -16,7 +16,7 @@ import numpy as np
 from dpaudit.errors import UsageError
 from dpaudit.program.laws import GAUSSIAN, LAPLACE, NoiseLaw
 from dpaudit.targets.mechanism import Mechanism, answers, approximate, required, wrapped
-from dpaudit.tracing.primitives import Made, Row, Stated, apart, group_price, noted, records_apart
+from dpaudit.tracing.primitives import DrawingMethod, Made, Stated, apart, group_price, noted, records_apart
 from dpaudit.tracing.recording import active, site
 from dpaudit.tracing.values import plain
 
@@ -158,11 +158,11 @@ def _of_partitions(self: Any, count: Any) -> Made:
 
 _ALGORITHM = "pydp.algorithms._algorithm"
 ROWS = (
-    Row(_ALGORITHM, "MetaAlgorithm", "quick_result", _of_pydp),
-    Row(_ALGORITHM, "MetaAlgorithm", "result", _of_pydp_result),
-    Row(_ALGORITHM, "MetaAlgorithm", "add_entries", followed=_added_entries),
-    Row(_ALGORITHM, "MetaAlgorithm", "add_entry", followed=_added_entries),
-    Row("pydp.algorithms.numerical_mechanisms", "NumericalMechanism", "add_noise", followed=_adding),
-    Row("pydp.algorithms.partition_selection", "PartitionSelectionStrategy", "should_keep", _of_partitions),
+    DrawingMethod(_ALGORITHM, "MetaAlgorithm", "quick_result", _of_pydp),
+    DrawingMethod(_ALGORITHM, "MetaAlgorithm", "result", _of_pydp_result),
+    DrawingMethod(_ALGORITHM, "MetaAlgorithm", "add_entries", followed=_added_entries),
+    DrawingMethod(_ALGORITHM, "MetaAlgorithm", "add_entry", followed=_added_entries),
+    DrawingMethod("pydp.algorithms.numerical_mechanisms", "NumericalMechanism", "add_noise", followed=_adding),
+    DrawingMethod("pydp.algorithms.partition_selection", "PartitionSelectionStrategy", "should_keep", _of_partitions),
 )  # fmt: skip
 """Its methods."""

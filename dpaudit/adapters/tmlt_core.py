@@ -15,7 +15,7 @@ from typing import Any
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, PureDP, ZeroConcentratedDP
 from dpaudit.targets.mechanism import Mechanism, answers, required, wrapped
-from dpaudit.tracing.primitives import Made, Row, Stated
+from dpaudit.tracing.primitives import DrawingMethod, Made, Stated
 
 _RECORDS = {"SymmetricDifference": "add-remove", "HammingDistance": "replace"}
 
@@ -120,5 +120,5 @@ def _as_float(exact: Any) -> float:
     return float(exact.to_float(round_up=True)) if hasattr(exact, "to_float") else float(exact)
 
 
-ROWS = (Row("tmlt.core.measurements.base", "Measurement", "__call__", _of_tumult, below=True),)
+ROWS = (DrawingMethod("tmlt.core.measurements.base", "Measurement", "__call__", _of_tumult, below=True),)
 """Its methods."""

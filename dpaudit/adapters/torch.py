@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.program.laws import EXPONENTIAL, GAUSSIAN, GUMBEL, LAPLACE, UNIFORM, NoiseLaw
-from dpaudit.tracing.primitives import Row, noted
+from dpaudit.tracing.primitives import DrawingMethod, noted
 from dpaudit.tracing.recording import active, site
 from dpaudit.tracing.values import array_of, closed, is_followed, plain
 
@@ -209,11 +209,13 @@ _DISTRIBUTIONS: tuple[tuple[str, str, NoiseLaw, tuple[str, ...]], ...] = (
     ("gumbel", "Gumbel", GUMBEL, ("loc", "scale")), ("exponential", "Exponential", EXPONENTIAL, ("rate",)),
 )  # fmt: skip
 ROWS = (
-    Row("torch", "", "randn", followed=_standard(GAUSSIAN)),
-    Row("torch", "", "rand", followed=_standard(UNIFORM)),
-    Row("torch", "", "normal", followed=_normal),
+    DrawingMethod("torch", "", "randn", followed=_standard(GAUSSIAN)),
+    DrawingMethod("torch", "", "rand", followed=_standard(UNIFORM)),
+    DrawingMethod("torch", "", "normal", followed=_normal),
     *(
-        Row(f"torch.distributions.{module}", owner, method, followed=_of_distribution(law, *names), inherited=True)
+        DrawingMethod(
+            f"torch.distributions.{module}", owner, method, followed=_of_distribution(law, *names), inherited=True
+        )
         for module, owner, law, names in _DISTRIBUTIONS
         for method in ("sample", "rsample")
     ),

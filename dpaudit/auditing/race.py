@@ -31,7 +31,7 @@ from dpaudit.sampling.play import play_each
 from dpaudit.tracing.alignment import Noises
 from dpaudit.tracing.pair import Path, Traced, Word, trace_pair
 from dpaudit.tracing.recording import close
-from dpaudit.tracing.runs import Target
+from dpaudit.tracing.runs import FollowedTarget
 from dpaudit.tracing.search import Worst, is_edge
 
 # --- What do search runs predict for each pair, which shows most, and is there a simpler one that shows as much? ---
@@ -322,7 +322,7 @@ def climb(
 
 
 def climb_by_replay(
-    target: Target,
+    target: FollowedTarget,
     claim: Claim | None,
     data: Any,
     domain: Any,

@@ -119,9 +119,9 @@ def _about(question: Question, pair: Pair, is_led: bool) -> Question:
         return question
     from dpaudit.auditing.race import leads_of
     from dpaudit.tracing.pair import trace_pair
-    from dpaudit.tracing.runs import Target
+    from dpaudit.tracing.runs import FollowedTarget
 
-    target = Target(question.mechanism, question.parameters, OutputSnapshot)
+    target = FollowedTarget(question.mechanism, question.parameters, OutputSnapshot)
     traced = trace_pair(target, pair, question.claim, seed=question.seed % 2**31, quick=True)
     return replace(question, leads=(leads_of(traced),))
 
@@ -198,10 +198,10 @@ def _led(
     if not space.made or len(pairs) < 2:
         return None
     from dpaudit.tracing.pair import LEADS
-    from dpaudit.tracing.runs import Target
+    from dpaudit.tracing.runs import FollowedTarget
     from dpaudit.tracing.search import DRAWN, worst_pair
 
-    target, seed = Target(question.mechanism, question.parameters), question.seed % 2**31
+    target, seed = FollowedTarget(question.mechanism, question.parameters), question.seed % 2**31
     worst = worst_pair(target, [one.make for one in pairs], question.claim, seed=seed, most=most)
     if worst is None:
         return None

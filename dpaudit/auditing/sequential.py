@@ -112,7 +112,7 @@ class _Graded:
 
 
 @dataclass(slots=True)
-class _Pair:
+class _WatchedPair:
     """The state of one pair during the audit."""
 
     number: int
@@ -169,7 +169,7 @@ class _Course:
         count = len(question.pairs)
         limits = [total // count // 2 * 2 if seconds is None else _NEVER for _ in range(count)]
         bettors = [PairProcess(question.notion, (self.claim.value,)) for _ in limits]
-        self.pairs = [_Pair(k, limit, own) for k, (limit, own) in enumerate(zip(limits, bettors, strict=True))]
+        self.pairs = [_WatchedPair(k, limit, own) for k, (limit, own) in enumerate(zip(limits, bettors, strict=True))]
         self.total, self.error = sum(limits), 1 - question.confidence
         self.enough = replace(question.rule, repeatable=False).at_once  # the level at which the claim is refuted
         self.wealth = np.zeros(count)  # log wealth of each pair, as of now
@@ -191,7 +191,7 @@ class _Course:
             self._refuse_unsteady(pair)
         return self._result(stopped)
 
-    def _look_on(self, pair: _Pair) -> None:
+    def _look_on(self, pair: _WatchedPair) -> None:
         """Make runs without betting on them, if those so far are too few to tell whether calls are dependent."""
         size = _STEADY - pair.made
         if size > 0 and self.question.runs_as in (Shape.SEEDED, Shape.OPAQUE):
@@ -240,7 +240,7 @@ class _Course:
                     made[pair.number] += size
             yield blocks
 
-    def _learn(self, pair: _Pair) -> None:
+    def _learn(self, pair: _WatchedPair) -> None:
         """End a pair's epoch and choose the events of the next one, from all runs so far."""
         if pair.choices:
             pair.bettors.close(pair.own, None if pair.graded is None else pair.graded.own)
@@ -257,7 +257,7 @@ class _Course:
             pair.graded = _Graded.along(pair.choices[0].event, outputs)
         pair.bettors.open([(stake.past, stake.speaks) for stake in pair.epoch().stakes])
 
-    def _choose(self, outputs: tuple[Outputs, Outputs], pair: _Pair) -> tuple[SelectedEvent, ...]:
+    def _choose(self, outputs: tuple[Outputs, Outputs], pair: _WatchedPair) -> tuple[SelectedEvent, ...]:
         """Choose a stable and a rare event (possibly the same), outputs of one side alone, and for a curve a middle
         event.
         """
@@ -272,7 +272,7 @@ class _Course:
             return chosen
         return (*chosen, replace(choose_for(claim=middle)[0][0], name="middle"))
 
-    def _read(self, pair: _Pair, block: RunBlock, outputs: tuple[Outputs, Outputs]) -> bool:
+    def _read(self, pair: _WatchedPair, block: RunBlock, outputs: tuple[Outputs, Outputs]) -> bool:
         """Read the runs of a block one by one; return whether they refuted the claim, so that reading stopped."""
         self.reached = pair.made + block.size
         if pair.made + block.size <= self._cap(pair) and pair.kept == pair.made:
@@ -314,10 +314,10 @@ class _Course:
         bound = sequential_bound(self._epochs(), len(self.pairs), self.question.notion, self.enough)
         return bound > self.question.notion.value
 
-    def _cap(self, pair: _Pair) -> int:
+    def _cap(self, pair: _WatchedPair) -> int:
         return min(_LEARNING_CAP, max(_LEARNING_NUMBERS // pair.width, _FIRST))
 
-    def _refuse_unsteady(self, pair: _Pair) -> None:
+    def _refuse_unsteady(self, pair: _WatchedPair) -> None:
         if self.question.runs_as is not Shape.PROGRAM and pair.outputs:
             outputs = joined(pair.outputs)
             independence.homogeneity_cells(outputs, self.question.observe)

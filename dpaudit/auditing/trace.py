@@ -43,7 +43,7 @@ from dpaudit.settings import own_settings
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.tracing.certain import Certain
 from dpaudit.tracing.pair import Path, Traced, Word, trace_pair
-from dpaudit.tracing.runs import Target
+from dpaudit.tracing.runs import FollowedTarget
 from dpaudit.tracing.search import DRAWN, FoundPair, worst_neighbours, worst_of
 
 _MOST_SHOWN = 40  # lines of draws in evidence
@@ -138,7 +138,7 @@ class _Looked:
     @classmethod
     def on(cls, question: Question, request: TraceRequest, most: int) -> _Looked:
         """Trace the pairs of a question, or find the worst among the candidates first."""
-        target = Target(question.mechanism, question.parameters, OutputSnapshot)
+        target = FollowedTarget(question.mechanism, question.parameters, OutputSnapshot)
         seed = question.seed % 2**31  # what every generator can be seeded with
 
         def tell(stage: str, done: int, total: int) -> None:
@@ -174,7 +174,7 @@ class _Looked:
         drawn: int,
         tell: Callable[[str, int, int], None] = lambda stage, done, total: None,
     ) -> _Looked:
-        target, seed = Target(question.mechanism, question.parameters, OutputSnapshot), question.seed % 2**31
+        target, seed = FollowedTarget(question.mechanism, question.parameters, OutputSnapshot), question.seed % 2**31
         limit, space = whole("paths", request.paths, least=1), question.space
         traced = []
         for number, pair in enumerate(question.pairs):
@@ -282,7 +282,7 @@ def _beside(worst: FoundPair, space: SearchSpace) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _drawn(target: Target, question: Question, worst: FoundPair, seed: int) -> tuple[FoundPair, int]:
+def _drawn(target: FollowedTarget, question: Question, worst: FoundPair, seed: int) -> tuple[FoundPair, int]:
     """Draw pairs over a declared domain too; return the pair on which most was found, and how many were drawn."""
     space = question.space
     assert space is not None

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.checker.accounting import check_account
-from dpaudit.checker.derived import BODY, Derivation
+from dpaudit.checker.derived import BODY, CheckedDerivation
 from dpaudit.checker.fold import check_fold, check_selection
 from dpaudit.checker.moves import BODY as MOVES
 from dpaudit.checker.moves import GIVEN, MOST, check_moves, read_scope
@@ -179,7 +179,7 @@ def _check_releases(given: dict[str, Any], mechanism: dict[str, str], bound: Fra
     scope = {**scope, "parameters": _parameters(scope["parameters"])}
     granted: tuple[str, ...] = ()
     if given["version"] == DERIVED_VERSION:
-        derivation = Derivation(given)
+        derivation = CheckedDerivation(given)
         shown_bound, granted, untold = derivation.bound(given, group), tuple(derivation.given), _UNTOLD_OF_DERIVED
         sentences, scope = derivation.sentences(), {**scope, "columns": derivation.domain()}
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from dpaudit.checker.evidence import UnreadableError, check, exit_code
+from dpaudit.checker.evidence import UnreadableEvidenceError, check, exit_code
 
 _USAGE = """usage: python dpaudit-check.pyz [--quiet] EVIDENCE [EVIDENCE ...]
 
@@ -45,13 +45,13 @@ def checked(name: str, *, quiet: bool = False, several: bool = False) -> int:
         print(f"{name}:")
     try:
         if not Path(name).is_file():
-            raise UnreadableError("there is no such file")
+            raise UnreadableEvidenceError("there is no such file")
         with open(name, encoding="utf-8-sig") as file:
             text = file.read(_MOST + 1)
         if len(text) > _MOST:
-            raise UnreadableError(f"it has more than {_MOST:,} characters")
+            raise UnreadableEvidenceError(f"it has more than {_MOST:,} characters")
         findings = list(check(text))
-    except (UnreadableError, OSError, UnicodeDecodeError) as error:
+    except (UnreadableEvidenceError, OSError, UnicodeDecodeError) as error:
         print(f"Error: {name}: {error}", file=sys.stderr)
         return 2
     words = {True: "holds", False: "fails", None: "not checked"}

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.checker.accounting_laws import Discrete, Law, Smooth, Step, positive, rational, step, turned
+from dpaudit.checker.accounting_laws import Discrete, Law, ListedEvent, Smooth, positive, rational, step, turned
 from dpaudit.checker.accounting_sums import (
     ADDED,
     MOST_LOSS,
@@ -30,7 +30,7 @@ from dpaudit.checker.accounting_sums import (
     gaussian_sum,
     plain,
 )
-from dpaudit.checker.intervals import Field, Real
+from dpaudit.checker.intervals import DecimalField, Real
 from dpaudit.checker.reading import CertificateError, ForgedError, fields, items, shown, text, whole
 
 MOST_EVENTS = 1_000
@@ -44,7 +44,7 @@ _NUMBER = re.compile(r"0|[1-9][0-9]{0,1999}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class CheckedAccount:
     """What an accepted certificate of an account proves."""
 
     parameter: str  # "epsilon", "delta", "mu" or "rho"
@@ -57,7 +57,7 @@ class Account:
     events: tuple[str, ...]  # what was accounted, for people
 
 
-def check_account(given: dict[str, Any]) -> Account:
+def check_account(given: dict[str, Any]) -> CheckedAccount:
     """Return what a certificate of an account proves; ``given`` has the fields of this kind.
 
     Raises:
@@ -78,7 +78,7 @@ def check_account(given: dict[str, Any]) -> Account:
     listed = items(given["events"], "events", MOST_EVENTS, 1)
     ends = items(given["ends"], "ends", 3)
     with _many_digits():
-        field = Field(digits + _GUARDS[-1])
+        field = DecimalField(digits + _GUARDS[-1])
         steps = [step(event, f"event {number}", field, digits) for number, event in enumerate(listed)]
         relations = frozenset.intersection(*(one.relations for one in steps))
         if not relations:
@@ -93,7 +93,7 @@ def check_account(given: dict[str, Any]) -> Account:
             told = _summed(listed, steps, ends, low, high, field)
         name = ADDED.get(parameter, "ε" if parameter == "epsilon" else "δ")
         other = "" if parameter in ADDED else f" at δ = {at}" if parameter == "epsilon" else f" at ε = {at}"
-        return Account(
+        return CheckedAccount(
             parameter,
             at,
             low,
@@ -131,7 +131,13 @@ def _many_digits() -> Iterator[None]:
 
 
 def _by_formula(
-    listed: list[Any], steps: list[Step], ends: list[Any], parameter: str, at: Fraction, low: Number, high: Number
+    listed: list[Any],
+    steps: list[ListedEvent],
+    ends: list[Any],
+    parameter: str,
+    at: Fraction,
+    low: Number,
+    high: Number,
 ) -> list[str]:
     """Without masses the formula of Gaussian noise shows both ends, or one order the upper one and it the lower."""
     told = []
@@ -144,7 +150,7 @@ def _by_formula(
 
 
 def _summed(
-    listed: list[Any], steps: list[Step], ends: list[Any], low: Number, high: Number, field: Field
+    listed: list[Any], steps: list[ListedEvent], ends: list[Any], low: Number, high: Number, field: DecimalField
 ) -> list[str]:
     """At δ = 0, ε is the sum of the largest losses, and infinite where one of them is."""
     if ends:
@@ -182,7 +188,7 @@ def _largest(law: Law) -> Real:
 
 def _composed(
     listed: list[Any],
-    steps: list[Step],
+    steps: list[ListedEvent],
     ends: list[Any],
     parameter: str,
     at: Fraction,
@@ -237,7 +243,7 @@ def _composed(
 
 
 def _ordered(
-    steps: list[Step], end: dict[str, Any], where: str, parameter: str, at: Fraction, high: Number, digits: int
+    steps: list[ListedEvent], end: dict[str, Any], where: str, parameter: str, at: Fraction, high: Number, digits: int
 ) -> str:
     """δ ≤ e^((α − 1)(αρ − ε))·(1 − 1/α)^(α − 1)/α (Canonne, Kamath & Steinke 2020, Proposition 12)."""
     alpha = rational(end["order"], f"{where}: order")
@@ -250,7 +256,7 @@ def _ordered(
         if one.rho is None:
             raise ForgedError(f"{where}: {one.name} has no ρ that is known")
         rho += one.rho * one.count
-    field = Field(digits + _GUARDS[-1])
+    field = DecimalField(digits + _GUARDS[-1])
     epsilon, delta = (high, at) if parameter == "epsilon" else (at, high)
     # in logarithms, in which nothing overflows
     logarithm = (field(1 - 1 / alpha).log() + field(alpha * rho - epsilon)) * field(alpha - 1) - field(alpha).log()
@@ -313,12 +319,12 @@ def _losses(
 ) -> tuple[Lattice, list[Loss]]:
     """Return the lattice, and the losses of one step of each event."""
     add, up = kind
-    field = Field(digits + guard)
+    field = DecimalField(digits + guard)
     again = _laws(listed, field, digits, add, up)
     size, wholes = _step(member["step"], again, f"{where}: step", field)
     if more := _more_digits(again, size, corners, where):
         # e^loss magnifies what is uncertain of Q
-        field = Field(digits + guard + more)
+        field = DecimalField(digits + guard + more)
         again = _laws(listed, field, digits, add, up)
         size, wholes = _step(member["step"], again, f"{where}: step", field)
     lattice = Lattice(size, 10**digits, up, wholes, field)
@@ -363,7 +369,7 @@ def _whole_of_text(value: object, where: str) -> int:
     return int(value)
 
 
-def _laws(listed: list[Any], field: Field, digits: int, add: bool, up: bool) -> list[Law]:
+def _laws(listed: list[Any], field: DecimalField, digits: int, add: bool, up: bool) -> list[Law]:
     """The loss of each event, of this direction and from this side."""
     steps = [step(event, f"event {number}", field, digits) for number, event in enumerate(listed)]
     return [(turned(one.above) if add and not one.symmetric else one.above) if up else one.below for one in steps]
@@ -381,7 +387,7 @@ def _more_digits(laws: list[Law], size: Real, corners: list[list[int]], where: s
     return int(reach / 2.3) + 1
 
 
-def _step(given: object, laws: list[Law], where: str, field: Field) -> tuple[Real, tuple[int | None, ...]]:
+def _step(given: object, laws: list[Law], where: str, field: DecimalField) -> tuple[Real, tuple[int | None, ...]]:
     """Return the step of the lattice, and the distance of each law in steps where it certainly is a whole number."""
     if type(given) is dict:
         fields(given, {"law", "parts"}, where)

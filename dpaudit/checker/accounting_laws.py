@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
-from dpaudit.checker.intervals import Field, Real, pure_rho
+from dpaudit.checker.intervals import DecimalField, Real, pure_rho
 from dpaudit.checker.reading import CertificateError, fields, shown, text, whole
 
 MOST_DIGITS = 400
@@ -53,7 +53,7 @@ Law = Smooth | Discrete
 
 
 @dataclass(frozen=True)
-class Step:
+class ListedEvent:
     """An event of a certificate."""
 
     name: str  # of the mechanism, with its numbers, for people
@@ -99,7 +99,7 @@ def positive(value: object, where: str) -> Fraction:
     return number
 
 
-def step(given: object, where: str, field: Field, digits: int) -> Step:
+def step(given: object, where: str, field: DecimalField, digits: int) -> ListedEvent:
     """Return an event as its description says.
 
     Args:
@@ -113,7 +113,7 @@ def step(given: object, where: str, field: Field, digits: int) -> Step:
     name, above, below = _mechanism(member["mechanism"], f"{where}: mechanism", field, digits)
     concentrated = member["mechanism"]["name"] == "concentrated claim"
     if "sampling" not in member:
-        return Step(name, count, above, below, True, _ALL, _rho(member["mechanism"]), not concentrated)
+        return ListedEvent(name, count, above, below, True, _ALL, _rho(member["mechanism"]), not concentrated)
     if concentrated:
         raise CertificateError(f"{where}: nothing is known of a claim of ρ on sampled records")
     sampling = member["sampling"]
@@ -125,19 +125,19 @@ def step(given: object, where: str, field: Field, digits: int) -> Step:
             raise CertificateError(f"{place}: a rate is at most 1")
         told = f"{name} of records sampled with probability {rate}"
         if rate == 1:
-            return Step(told, count, above, below, True, _RELATIONS[kind])
+            return ListedEvent(told, count, above, below, True, _RELATIONS[kind])
         above, below = sampled(above, rate, field), sampled(below, rate, field)
-        return Step(told, count, above, below, False, _RELATIONS[kind])
+        return ListedEvent(told, count, above, below, False, _RELATIONS[kind])
     if kind == "fixed size":
         fields(sampling, {"name", "batch", "records"}, place)
         records = whole(sampling["records"], f"{place}: records", 1, MOST_COUNT)
         batch = whole(sampling["batch"], f"{place}: batch", 1, records)
         told = f"{name} of {batch} of {records} records"
         if batch == records:
-            return Step(told, count, above, below, True, _RELATIONS[kind])
+            return ListedEvent(told, count, above, below, True, _RELATIONS[kind])
         upper, lower = (sampled(law, Fraction(batch, records), field) for law in (above, below))
         spliced = _spliced(upper) if isinstance(upper, Smooth) else _spliced_values(above, upper)
-        return Step(told, count, spliced, lower, True, _RELATIONS[kind])
+        return ListedEvent(told, count, spliced, lower, True, _RELATIONS[kind])
     if kind == "shuffled":
         batches = whole(fields(sampling, {"name", "batches"}, place)["batches"], f"{place}: batches", 1, MOST_COUNT)
         told = f"an epoch of {batches} shuffled batches, each with {name}"
@@ -145,11 +145,11 @@ def step(given: object, where: str, field: Field, digits: int) -> Step:
             if member["mechanism"]["name"] != "gaussian":
                 raise CertificateError(f"{place}: shuffled batches are known for Gaussian noise only")
             below = _largest(positive(member["mechanism"]["noise"], f"{where}: noise"), batches, field)
-        return Step(told, count, above, below, True, _RELATIONS[kind])
+        return ListedEvent(told, count, above, below, True, _RELATIONS[kind])
     raise CertificateError(f"{place}: nothing is known of {shown(kind)}")
 
 
-def _mechanism(given: object, where: str, field: Field, digits: int) -> tuple[str, Law, Law]:
+def _mechanism(given: object, where: str, field: DecimalField, digits: int) -> tuple[str, Law, Law]:
     """The name, and the losses above and below."""
     name = given.get("name") if type(given) is dict else None
     if name in ("gaussian", "laplace"):
@@ -204,7 +204,7 @@ def _rho(mechanism: dict[str, Any]) -> Fraction | None:
     return given["epsilon"] ** 2 / 8 if mechanism["name"] == "exponential" else pure_rho(given["epsilon"])
 
 
-def _gaussian(square_of_noise: Fraction, field: Field) -> Smooth:
+def _gaussian(square_of_noise: Fraction, field: DecimalField) -> Smooth:
     """x ~ N(1, s²) under P and N(0, s²) under Q: L > u where x > s²u + 1/2."""
     square, half = field(square_of_noise), field(Fraction(1, 2))
     deviation = square.root()
@@ -219,7 +219,7 @@ def _gaussian(square_of_noise: Fraction, field: Field) -> Smooth:
     return Smooth(tails)
 
 
-def _largest(noise: Fraction, batches: int, field: Field) -> Smooth:
+def _largest(noise: Fraction, batches: int, field: DecimalField) -> Smooth:
     """One batch around 2 under P and 1 under Q, the others around 0: events {largest > s²u + 3/2}."""
     deviation, square = field(noise), field(noise * noise)
 
@@ -234,7 +234,7 @@ def _largest(noise: Fraction, batches: int, field: Field) -> Smooth:
     return Smooth(tails, tested=True)
 
 
-def _laplace(noise: Fraction, field: Field) -> Smooth:
+def _laplace(noise: Fraction, field: DecimalField) -> Smooth:
     """x < t = (1 − ub)/2, with probability 1 − e^(−t/b)/2 under P and e^((t − 1)/b)/2 under Q."""
     scale, end = field(noise), field(1 / noise)
 
@@ -245,7 +245,7 @@ def _laplace(noise: Fraction, field: Field) -> Smooth:
     return Smooth(tails, -end, end, 2 / noise)
 
 
-def _range(epsilon: Fraction, field: Field) -> Smooth:
+def _range(epsilon: Fraction, field: DecimalField) -> Smooth:
     """P = (e^ε − e^((ε + u)/2))/(e^ε − 1) and Q = (e^((ε − u)/2) − 1)/(e^ε − 1)."""
     end = field(epsilon)
     top = end.exp()
@@ -257,13 +257,13 @@ def _range(epsilon: Fraction, field: Field) -> Smooth:
     return Smooth(tails, -end, end, 2 * epsilon)
 
 
-def _response(epsilon: Fraction, delta: Fraction, field: Field) -> Discrete:
+def _response(epsilon: Fraction, delta: Fraction, field: DecimalField) -> Discrete:
     loss, rest = field(epsilon), field(1 - delta)
     low, high = rest / (1 + loss.exp()), rest / (1 + (-loss).exp())
     return Discrete(((-loss, low, high), (loss, high, low)), 2 * epsilon, delta, delta)
 
 
-def _discrete_laplace(noise: Fraction, moves: int, field: Field) -> Discrete:
+def _discrete_laplace(noise: Fraction, moves: int, field: DecimalField) -> Discrete:
     """L = (|k − Δ| − |k|)/t is Δ/t at k ≤ 0, −Δ/t at k ≥ Δ, and (Δ − 2k)/t between."""
     r = field(-1 / noise).exp()
     powers = [field(1)]
@@ -279,7 +279,7 @@ def _discrete_laplace(noise: Fraction, moves: int, field: Field) -> Discrete:
     return Discrete(tuple(values), 2 / noise)
 
 
-def _discrete_gaussian(noise: Fraction, moves: int, field: Field, digits: int) -> Discrete:
+def _discrete_gaussian(noise: Fraction, moves: int, field: DecimalField, digits: int) -> Discrete:
     """k ∝ e^(−(k − Δ)²/2σ²) under P, e^(−k²/2σ²) under Q: L = (2Δk − Δ²)/2σ²."""
     square = noise * noise
     # ⌈ln 100 · …⌉ bounds 2·ln 10·(digits + 5): how far the values are listed, as verified/on_paper.md says
@@ -310,12 +310,12 @@ def _ceiling(number: Fraction) -> int:
 # --- what is made of them ----------------------------------------------------------------------------------
 
 
-def carried(loss: Real, rate: Fraction, field: Field) -> Real:
+def carried(loss: Real, rate: Fraction, field: DecimalField) -> Real:
     """ln(1 − q + q·e^loss)."""
     return (field(1 - rate) + field(rate) * loss.exp()).log()
 
 
-def sampled(law: Law, rate: Fraction, field: Field) -> Law:
+def sampled(law: Law, rate: Fraction, field: DecimalField) -> Law:
     """The loss of ((1 − q)Q + qP, Q)."""
     q = field(rate)
     if isinstance(law, Discrete):

@@ -17,8 +17,8 @@ from itertools import accumulate, pairwise
 from operator import mul
 from typing import Any
 
-from dpaudit.checker.accounting_laws import Discrete, Law, Smooth, Step
-from dpaudit.checker.intervals import Field, Real
+from dpaudit.checker.accounting_laws import Discrete, Law, ListedEvent, Smooth
+from dpaudit.checker.intervals import DecimalField, Real
 from dpaudit.checker.reading import CertificateError, ForgedError
 
 ADDED = {"mu": "μ", "rho": "ρ"}
@@ -29,7 +29,7 @@ _DIGITS = (60, 240, 1_000)  # of decimals, until a claim is decided
 
 def check_sum(
     listed: list[Any],
-    steps: list[Step],
+    steps: list[ListedEvent],
     parameter: str,
     given: tuple[Fraction, Fraction | float, Fraction | float, int],
     ends: list[Any],
@@ -53,7 +53,7 @@ def check_sum(
     if at or digits or ends:
         raise CertificateError("μ and ρ add up: they are at no δ, and there are no digits and no ends")
     total = exactly = Fraction(0)
-    field = Field(_DIGITS[0])
+    field = DecimalField(_DIGITS[0])
     more = field(0)
     for event, one in zip(listed, steps, strict=True):
         if one.rho is None or (parameter == "mu" and event["mechanism"]["name"] != "gaussian"):
@@ -111,7 +111,7 @@ def gaussian_sum(
     return [f"δ of Gaussian noise with μ² = {float(square):.6g} was computed by its formula."]
 
 
-def _mean(mechanism: dict[str, Any], step: Step) -> Real:
+def _mean(mechanism: dict[str, Any], step: ListedEvent) -> Real:
     """The mean loss of the attained pair, which ρ is at least (Laplace noise: ε + e^(−ε) − 1)."""
     law = step.below
     if isinstance(law, Discrete):
@@ -138,7 +138,7 @@ def _above(square: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
     Raises `ForgedError` where that is not decided.
     """
     for digits in _DIGITS if delta < 1 else ():
-        field = Field(digits)
+        field = DecimalField(digits)
         loss, wanted = _delta(field(square).root(), field(epsilon)), field(delta)
         if loss.high <= wanted.low:
             return False
@@ -230,7 +230,7 @@ class Lattice:
     unit: int  # how many units are 1
     up: bool  # whether bounds are from above
     wholes: tuple[int | None, ...]  # of each law, its distance in steps where that is a whole number, else None
-    field: Field  # of the intervals
+    field: DecimalField  # of the intervals
 
     def units(self, value: Real) -> int:
         """⌊value·unit + 1.3⌋ from above, ⌊value·unit − 0.3⌋ (or 0) from below."""
@@ -365,7 +365,7 @@ class Lattice:
         return Loss(masses, start, infinite, base)
 
 
-def in_units(value: Real, unit: int, field: Field, *, up: bool) -> int:
+def in_units(value: Real, unit: int, field: DecimalField, *, up: bool) -> int:
     """⌊value·unit + 1.3⌋ from above, ⌊value·unit − 0.3⌋ (or 0) from below.
 
     Raises `CloseError` where the interval is too wide to tell.

@@ -15,7 +15,7 @@ from typing import Any
 from dpaudit.checker.prices import root
 from dpaudit.checker.ranges import (
     Number,
-    Range,
+    NumberRange,
     absolute,
     add,
     clip,
@@ -32,12 +32,12 @@ from dpaudit.checker.ranges import (
 from dpaudit.checker.reading import CertificateError, rational, shown
 
 Ends = tuple[Number, Number]
-EVERYTHING = Range(-math.inf, math.inf, True, True)
+EVERYTHING = NumberRange(-math.inf, math.inf, True, True)
 _MOST_EXPONENT = 100
-_ONE = Range(1, 1)
+_ONE = NumberRange(1, 1)
 
 
-class Curve:
+class Curved:
     """x to a power other than 0 and 1, ln x or e^x.
 
     Attributes:
@@ -58,7 +58,7 @@ class Curve:
         self.falls = self.exponent < 0
         self.is_steep_above = function == "exp" or self.exponent > 1
 
-    def range(self, of: Range) -> Range:
+    def range(self, of: NumberRange) -> NumberRange:
         """Return what it can be, where it is defined on all of a range."""
         if self._function == "exp":
             return exponentiated(of)
@@ -72,26 +72,26 @@ class Curve:
         return divide(_ONE, powered) if self.falls else powered
 
     @staticmethod
-    def _power(of: Range, exponent: Fraction) -> Range:
+    def _power(of: NumberRange, exponent: Fraction) -> NumberRange:
         if exponent.denominator == 1:
             return power(of, int(exponent))
-        factor = Range(exponent, exponent)
+        factor = NumberRange(exponent, exponent)
         if of.low > 0:
             return exponentiated(multiply(natural_logarithm(of), factor))
         if of.high == 0:
             return of
         high = of.high
         if high != math.inf:
-            high = exponentiated(multiply(natural_logarithm(Range(high, high)), factor)).high
-        return Range(0, high, of.low_open, of.high_open)
+            high = exponentiated(multiply(natural_logarithm(NumberRange(high, high)), factor)).high
+        return NumberRange(0, high, of.low_open, of.high_open)
 
-    def moved(self, of: Range, ends: Ends) -> Ends:
+    def moved(self, of: NumberRange, ends: Ends) -> Ends:
         """Return how far it moves where a number of a range moves within two ends."""
         self.range(of)
         up, down = (self._farthest(of, max(far, 0)) for far in (ends[1], -ends[0]))
         return (-up, down) if self.falls else (-down, up)
 
-    def _farthest(self, of: Range, far: Number) -> Number:
+    def _farthest(self, of: NumberRange, far: Number) -> Number:
         """Return how far it moves at most where its number moves so far, one way or the other."""
         end = of.high if self.is_steep_above else of.low
         if type(end) is float:
@@ -101,33 +101,37 @@ class Curve:
         if type(of.low) is not float and type(of.high) is not float:
             far = min(far, of.high - of.low)
         other = end - far if self.is_steep_above else end + far
-        return absolute(subtract(self.range(Range(end, end)), self.range(Range(other, other)))).high
+        return absolute(subtract(self.range(NumberRange(end, end)), self.range(NumberRange(other, other)))).high
 
 
-def range_of_sums(added: Iterable[Mapping[int, Ends]], size: int) -> list[Range]:
+def range_of_sums(added: Iterable[Mapping[int, Ends]], size: int) -> list[NumberRange]:
     """Return what sums of rows can be: of no row 0, and without an end on a side on which any row adds something."""
     ends: list[Ends] = [(0, 0)] * size
     for adds in added:
         for place, (low, high) in adds.items():
             ends[place] = min(ends[place][0], low), max(ends[place][1], high)
-    return [Range(-math.inf if low < 0 else 0, math.inf if high > 0 else 0, low < 0, high > 0) for low, high in ends]
+    return [
+        NumberRange(-math.inf if low < 0 else 0, math.inf if high > 0 else 0, low < 0, high > 0) for low, high in ends
+    ]
 
 
-def range_of(kind: str, given: Any, inner: list[list[Range]], constants: Sequence[Number], size: int) -> list[Range]:
+def range_of(
+    kind: str, given: Any, inner: list[list[NumberRange]], constants: Sequence[Number], size: int
+) -> list[NumberRange]:
     """Return what each place of a function of numbers can be, from what those can be; of others everything."""
     if kind == "deviations":
-        return [Range(0, math.inf, False, True)]
+        return [NumberRange(0, math.inf, False, True)]
     if kind == "stack":
         return [each for ranges in inner for each in ranges]
     if kind == "linear":
-        summed = [Range(each, each) for each in constants]
+        summed = [NumberRange(each, each) for each in constants]
         for place, goes in given.items():
             for to, factor in goes:
-                summed[to] = add(summed[to], multiply(inner[0][place], Range(factor, factor)))
+                summed[to] = add(summed[to], multiply(inner[0][place], NumberRange(factor, factor)))
         return summed
     if kind == "among":
         listed = [[EVERYTHING if place is None else inner[0][place] for place in places] for places in given]
-        return [Range.of(reduce(hull, each)) for each in listed]
+        return [NumberRange.of(reduce(hull, each)) for each in listed]
     if kind == "clip":
         low, high = (given[name] and plain(rational(given[name], name)) for name in ("low", "high"))
         return [clip(each, -math.inf if low is None else low, math.inf if high is None else high) for each in inner[0]]
@@ -140,16 +144,16 @@ def range_of(kind: str, given: Any, inner: list[list[Range]], constants: Sequenc
     return [EVERYTHING] * size
 
 
-def product_range(one: Range, other: Range, where: str) -> Range:
+def product_range(one: NumberRange, other: NumberRange, where: str) -> NumberRange:
     """Return what a product of two numbers can be, each of which has both ends."""
     if any(type(end) is float for each in (one, other) for end in (each.low, each.high)):
         raise CertificateError(f"{where}: a product of a number without an end")
     return multiply(one, other)
 
 
-def product_moved(ranges: tuple[Range, Range], moves: tuple[Ends, Ends]) -> Ends:
+def product_moved(ranges: tuple[NumberRange, NumberRange], moves: tuple[Ends, Ends]) -> Ends:
     """Return how far a product x·y moves: by dx·y′ + x·dy."""
-    (x, y), (of_x, of_y) = ranges, (Range(*each) for each in moves)
+    (x, y), (of_x, of_y) = ranges, (NumberRange(*each) for each in moves)
     moved = add(multiply(of_x, y), multiply(x, of_y))
     return moved.low, moved.high
 
@@ -160,9 +164,9 @@ def norm(ends: Iterable[Ends]) -> Number:
     return plain(root(Fraction(square)))
 
 
-def norm_range(ranges: Iterable[Range]) -> Range:
+def norm_range(ranges: Iterable[NumberRange]) -> NumberRange:
     """Return what the length of a vector can be."""
     ends = [(each.low, each.high) for each in ranges]
     if any(type(end) is float for pair in ends for end in pair):
-        return Range(0, math.inf, False, True)
-    return Range(0, norm(ends))
+        return NumberRange(0, math.inf, False, True)
+    return NumberRange(0, norm(ends))

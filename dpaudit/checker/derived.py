@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.checker.expressions import Expressions
-from dpaudit.checker.numbers import AllNumbers, Made, Moves, Numbers, Scope, read_rows
+from dpaudit.checker.expressions import ColumnExpressions
+from dpaudit.checker.numbers import AllNumbers, Contribution, Moves, Neighbourhood, NumberVector, read_rows
 from dpaudit.checker.prices import (
     LAWS,
     MOST_RELEASES,
     RULES,
     Accounted,
     Amount,
-    Noise,
     Price,
+    ReleaseNoise,
     Sample,
     Spent,
     by_account,
@@ -53,22 +53,22 @@ _SPECIAL = {
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class DerivedRelease:
     """Noise on a number, or a choice by its places."""
 
-    noise: Noise
+    noise: ReleaseNoise
     number: int
 
 
 @dataclass(slots=True)
-class Part:
+class ReleasePart:
     """Releases of a path that hang on the same columns or samples, and so on one kind of record together."""
 
     variables: set[tuple[Any, ...]]
     releases: dict[int, int] = field(default_factory=dict)
 
 
-class Derivation:
+class CheckedDerivation:
     """A certificate of releases, read and computed: what each release costs for each kind of records.
 
     Its head and scope are taken to be read.
@@ -79,7 +79,7 @@ class Derivation:
     """
 
     def __init__(self, given: Mapping[str, Any]) -> None:
-        scope = Scope(given["scope"]["relation"] == "replace", given["scope"]["person"])
+        scope = Neighbourhood(given["scope"]["relation"] == "replace", given["scope"]["person"])
         steps = Steps(_MOST_STEPS)
         self.steps, self.scope, self.most_kinds = steps, scope, 1
         columns = read_columns(given["columns"])
@@ -93,7 +93,7 @@ class Derivation:
             if each["of"] not in ("records", "persons") or type(each["of"]) is not str:
                 raise CertificateError(f"sample {number}: it is one of records or persons, not {shown(each['of'])}")
             units.append(each["of"])
-        self.expressions = Expressions(columns, given["expressions"], steps)
+        self.expressions = ColumnExpressions(columns, given["expressions"], steps)
         self.rows = read_rows(given["rows"], self.expressions, units, scope)
         self.numbers = AllNumbers(given["numbers"], self.expressions, self.rows, scope, steps)
         self.releases = [
@@ -115,7 +115,7 @@ class Derivation:
         self._dearest: dict[frozenset[tuple[int, int]], list[Spent]] = {}
         self.given = [f"{each} ({many} table{'s' * (many > 1)})" for each, many in self.expressions.tables.items()]
 
-    def _release(self, value: object, where: str) -> Release:
+    def _release(self, value: object, where: str) -> DerivedRelease:
         given = fields(value, {"law", "scale", "number", "times", "line", "details"}, where)
         number = whole(given["number"], f"{where}: number", 0, len(self.numbers.of) - 1)
         of = self.numbers.of[number]
@@ -129,7 +129,7 @@ class Derivation:
         is_special = bool(of.special) or noise.law == "randomised_response"
         if is_special and (of.special, noise.law) not in _SPECIAL:
             raise CertificateError(f"{where}: {noise.law} noise hides no number of kind {of.kind!r}")
-        return Release(noise, number)
+        return DerivedRelease(noise, number)
 
     def _refuse_unused(self, given: Mapping[str, Any]) -> None:
         """Raise unless everything that is listed leads to a release on a path."""
@@ -168,14 +168,14 @@ class Derivation:
             spent = dearest([one.joined(other) for one in spent for other in part], self.samples, self.steps)
         return spent
 
-    def _parts(self, path: Counter[int]) -> list[Part]:
+    def _parts(self, path: Counter[int]) -> list[ReleasePart]:
         """Return the releases of a path in parts that share no column of rows of one origin, and no sample."""
-        owner: dict[tuple[Any, ...], Part] = {}
+        owner: dict[tuple[Any, ...], ReleasePart] = {}
         for release, counted in sorted(path.items()):
             made, sample = self._made(release).values(), self.releases[release].noise.sample
             variables: set[tuple[Any, ...]] = {(each.origin, column) for each in made for column in each.columns}
             variables |= set() if sample is None else {("sample", sample)}
-            part = Part(variables or {("release", release)}, {release: counted})
+            part = ReleasePart(variables or {("release", release)}, {release: counted})
             for before in {id(owner[each]): owner[each] for each in part.variables if each in owner}.values():
                 if len(before.variables) > len(part.variables):
                     part, before = before, part
@@ -186,12 +186,12 @@ class Derivation:
             self.steps.spend(len(part.variables))
         return list({id(part): part for part in owner.values()}.values())
 
-    def _made(self, release: int) -> dict[int, Made]:
+    def _made(self, release: int) -> dict[int, Contribution]:
         """Return the numbers made of rows that a release is made of."""
         made_of = {each: self.numbers.of[each].made for each in self._needed[release]}
         return {number: made for number, made in made_of.items() if made is not None}
 
-    def _dearest_part(self, part: Part) -> list[Spent]:
+    def _dearest_part(self, part: ReleasePart) -> list[Spent]:
         key = frozenset(part.releases.items())
         if key in self._dearest:
             return self._dearest[key]
@@ -242,7 +242,7 @@ class Derivation:
             self.steps.spend(10)
             yield self.numbers.moves(needed, moved)
 
-    def _distinct(self, made: list[Made]) -> list[tuple[Moves, ...]]:
+    def _distinct(self, made: list[Contribution]) -> list[tuple[Moves, ...]]:
         """Return what a row of each kind adds to numbers of one origin; kinds that add the same are one."""
         columns = sorted({column for each in made for column in each.columns})
         places = [[columns.index(column) for column in each.columns] for each in made]
@@ -276,7 +276,7 @@ class Derivation:
                 self._priced[key] = price
         return price
 
-    def _price_by_threshold(self, release: int, moves: Moves, of: Numbers) -> Price:
+    def _price_by_threshold(self, release: int, moves: Moves, of: NumberVector) -> Price:
         """Return the price of counts of which small ones are dropped, of keys that the data hold."""
         noise, made = self.releases[release].noise, list(self._made(release).values())
         if any(each.going for each in made):

@@ -129,7 +129,7 @@ _REFUTES_NOTHING = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class EvidenceFinding:
     """One thing that was looked at: whether it holds, None where it was not checked, and a sentence.
 
     ``decides``: whether the verdict may rest on it.
@@ -141,18 +141,18 @@ class Finding:
     decides: bool = True
 
 
-class UnreadableError(ValueError):
+class UnreadableEvidenceError(ValueError):
     """A file that is no evidence, or was altered."""
 
 
-def exit_code(findings: list[Finding]) -> int:
+def exit_code(findings: list[EvidenceFinding]) -> int:
     """Return 1 if something fails, 3 if something that the verdict may rest on was not checked, else 0."""
     if any(each.holds is False for each in findings):
         return 1
     return 3 if any(each.holds is None and each.decides for each in findings) else 0
 
 
-def check(text: str) -> Iterator[Finding]:
+def check(text: str) -> Iterator[EvidenceFinding]:
     """Yield what was found of the text of a file: evidence, a page that holds it, or a bare certificate.
 
     Raises:
@@ -164,23 +164,23 @@ def check(text: str) -> Iterator[Finding]:
     except (ValueError, RecursionError) as error:
         document = None
         if '"dpaudit-certificate"' not in text or is_page:
-            raise UnreadableError(f"it cannot be read: {error}") from None
+            raise UnreadableEvidenceError(f"it cannot be read: {error}") from None
     if document is None or (isinstance(document, dict) and document.get("format") == "dpaudit-certificate"):
         yield _bare(text)
         return
     record = _record(document)
-    yield Finding("id", True, f"the record hashes to {document['id']}")
+    yield EvidenceFinding("id", True, f"the record hashes to {document['id']}")
     if is_page:
-        yield Finding("page", None, "what the page shows was not compared with the evidence that is in it")
+        yield EvidenceFinding("page", None, "what the page shows was not compared with the evidence that is in it")
     try:
         yield from _checked(record)
     except _UNREADABLE as error:
-        yield Finding("evidence", False, f"what it says cannot be read: {error!r:.200}")
+        yield EvidenceFinding("evidence", False, f"what it says cannot be read: {error!r:.200}")
 
 
 def _block(page: str) -> str:
     """Return the evidence that a page holds, as JSON; raise `ValueError` unless there is one."""
-    finder = _Finder()
+    finder = _Lookup()
     finder.feed(page)
     finder.close()
     if len(finder.blocks) != 1:
@@ -200,7 +200,7 @@ def _unpacked(text: str) -> str:
     return data.decode()
 
 
-class _Finder(HTMLParser):
+class _Lookup(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.blocks: list[str] = []
@@ -219,25 +219,27 @@ class _Finder(HTMLParser):
             self.blocks[-1] += data
 
 
-def _bare(text: str) -> Finding:
+def _bare(text: str) -> EvidenceFinding:
     try:
-        return Finding("certificate", True, " ".join(check_text(text).sentences))
+        return EvidenceFinding("certificate", True, " ".join(check_text(text).sentences))
     except CertificateError as error:
-        return Finding("certificate", False, str(error))
+        return EvidenceFinding("certificate", False, str(error))
 
 
 def _record(document: Any) -> Record:
     if not isinstance(document, dict) or not isinstance(document.get("evidence"), dict):
-        raise UnreadableError("it is no evidence of dpaudit")
+        raise UnreadableEvidenceError("it is no evidence of dpaudit")
     record: Record = document["evidence"]
     try:
         own = content_id(record)
     except (ValueError, RecursionError) as error:
-        raise UnreadableError(f"its record has no id: {error}") from None
+        raise UnreadableEvidenceError(f"its record has no id: {error}") from None
     if own != document.get("id"):
-        raise UnreadableError(f"it was altered: it says {document.get('id')!r:.80}, and its record hashes to {own}")
+        raise UnreadableEvidenceError(
+            f"it was altered: it says {document.get('id')!r:.80}, and its record hashes to {own}"
+        )
     if record.get("version") != 1 or type(record["version"]) is not int:
-        raise UnreadableError(f"it is of version {record.get('version')!r:.20}, and this file reads version 1")
+        raise UnreadableEvidenceError(f"it is of version {record.get('version')!r:.20}, and this file reads version 1")
     return record
 
 
@@ -272,7 +274,7 @@ def _limit(value: float) -> Fraction:
     return Fraction(written) if len(written.normalize().as_tuple().digits) <= 15 else Fraction(math.nextafter(value, 0))
 
 
-def _checked(record: Record) -> Iterator[Finding]:
+def _checked(record: Record) -> Iterator[EvidenceFinding]:
     """Yield what holds of a record whose id is right."""
     claim = None if record["claim"] is None else _Claim.of(record["claim"])
     if record.get("accounting") is not None:
@@ -280,7 +282,9 @@ def _checked(record: Record) -> Iterator[Finding]:
         return
     if record.get("training") is not None:
         yield from _certified(record["training"]["certificates"], [])
-        yield Finding("verdict", None, "what follows from a training loop that was watched was not computed again")
+        yield EvidenceFinding(
+            "verdict", None, "what follows from a training loop that was watched was not computed again"
+        )
         return
     notion = _notion(record, claim)
     bounds = [_Bound.of(record, number, notion) for number in range(len(record["attempts"]))]
@@ -291,18 +295,22 @@ def _checked(record: Record) -> Iterator[Finding]:
     certificate = None if record.get("proof") is None else record["proof"].get("certificate")
     proved = None
     if certificate is not None and record["proof"]["method"] == "enumeration":
-        yield Finding("certificate", None, "laws that were enumerated were not computed again", decides=False)
+        yield EvidenceFinding("certificate", None, "laws that were enumerated were not computed again", decides=False)
     elif certificate is not None:
         try:
             proved = check_certificate(certificate)
             wrong = _untied(record, proved)
-            yield Finding("certificate", not wrong, wrong or f"{proved.statement}: {' '.join(proved.sentences)}")
+            yield EvidenceFinding(
+                "certificate", not wrong, wrong or f"{proved.statement}: {' '.join(proved.sentences)}"
+            )
             if (given := record["proof"].get("derived")) is not None:
                 derived = check_certificate(given)
                 wrong = unlike(certificate, proved, given, derived)
-                yield Finding("certificate", not wrong, wrong or f"{derived.statement}: {' '.join(derived.sentences)}")
+                yield EvidenceFinding(
+                    "certificate", not wrong, wrong or f"{derived.statement}: {' '.join(derived.sentences)}"
+                )
         except CertificateError as error:
-            yield Finding("certificate", False, str(error))
+            yield EvidenceFinding("certificate", False, str(error))
     yield from _verdict(record, claim, bounds, proved)
 
 
@@ -317,7 +325,7 @@ class _Bound:
 
     stated: Record
     value: float | None
-    finding: Finding
+    finding: EvidenceFinding
 
     @classmethod
     def of(cls, record: Record, number: int, notion: Notion) -> _Bound:
@@ -328,15 +336,15 @@ class _Bound:
                 raise ValueError("it is of another pair")
             value = _bounded(stated, notion, 1 - stated["confidence"])
         except ValueError as error:
-            return cls(stated, None, Finding("bound", False, f"{title}: {error}"))
+            return cls(stated, None, EvidenceFinding("bound", False, f"{title}: {error}"))
         except TooLongError as error:
-            return cls(stated, None, Finding("bound", None, f"{title}: {error} takes too long"))
+            return cls(stated, None, EvidenceFinding("bound", None, f"{title}: {error} takes too long"))
         if value is None:
             why = f"a bound by the method {stated['method']!r:.40} has no second opinion"
-            return cls(stated, None, Finding("bound", None, f"{title}: {why}"))
+            return cls(stated, None, EvidenceFinding("bound", None, f"{title}: {why}"))
         holds = _agrees(value, float(stated["value"]))
         said = f"{title}: its counts give {value:.7g}, and {float(stated['value']):.7g} is stated"
-        return cls(stated, value if holds else None, Finding("bound", holds, said))
+        return cls(stated, value if holds else None, EvidenceFinding("bound", holds, said))
 
     @property
     def decides(self) -> bool:
@@ -389,7 +397,7 @@ def _agrees(again: float, stated: float) -> bool:
     return again == stated or math.isclose(again, stated, rel_tol=_ACCURACY, abs_tol=_ACCURACY)
 
 
-def _shares(record: Record, bounds: list[_Bound]) -> Iterator[Finding]:
+def _shares(record: Record, bounds: list[_Bound]) -> Iterator[EvidenceFinding]:
     """Yield whether every pair was measured, and the error levels of all bounds add up to that of the whole audit."""
     confidence = record["confidence"]
     if type(confidence) not in (int, float) or not 0 < confidence < 1:
@@ -404,10 +412,10 @@ def _shares(record: Record, bounds: list[_Bound]) -> Iterator[Finding]:
     wanted = allowed * (1 - _LOW_BITS_SHARE) if shared else allowed
     spent = real + low if shared else max(real, low)
     holds = math.isclose(real, wanted, rel_tol=_SUM, abs_tol=_SUM) and spent <= allowed * (1 + _SUM) + _SUM
-    yield Finding("confidence", holds, f"the attempts err with at most {spent:.4g}, and {confidence} is stated")
+    yield EvidenceFinding("confidence", holds, f"the attempts err with at most {spent:.4g}, and {confidence} is stated")
     named = {each["pair"] for each in record["attempts"] if each["bound"].get("arithmetic", "real") == "real"}
     holds = named == set(range(len(record["pairs"])))
-    yield Finding("pairs", holds, f"{len(named)} of {len(record['pairs'])} pairs were measured")
+    yield EvidenceFinding("pairs", holds, f"{len(named)} of {len(record['pairs'])} pairs were measured")
     counted = {
         (each["pair"], each["name"] == "counterexample", _pair(each["bound"]["counts"]["runs"]))
         for each in record["attempts"]
@@ -415,42 +423,44 @@ def _shares(record: Record, bounds: list[_Bound]) -> Iterator[Finding]:
     }
     runs = sum(map(sum, (runs for _, _, runs in counted)))
     if record.get("sequential") is None:
-        yield Finding("runs", runs == record["measuring"], f"{runs} runs are counted of {record['measuring']}")
+        yield EvidenceFinding("runs", runs == record["measuring"], f"{runs} runs are counted of {record['measuring']}")
 
 
-def _headline(record: Record, claim: _Claim | None, bounds: list[_Bound]) -> Iterator[Finding]:
+def _headline(record: Record, claim: _Claim | None, bounds: list[_Bound]) -> Iterator[EvidenceFinding]:
     """Yield whether the stated lower bounds are the best that were shown, or the counterexample's."""
     exact = record.get("exact")
     if exact is not None:
-        yield Finding("counterexample", None, "a counterexample was not computed again", decides=False)
+        yield EvidenceFinding("counterexample", None, "a counterexample was not computed again", decides=False)
     for name, title, kind in (("lower", "headline", True), ("floating_point", "low-order bits", False)):
         stated, own = record.get(name), [each for each in bounds if each.decides is kind]
         if stated is None or stated["method"] == "none":
             continue
         if stated["kind"] == "exact":
             holds = exact is not None and stated["value"] == exact["value"]
-            yield Finding(title, None if holds else False, "it is that of a counterexample", decides=False)
+            yield EvidenceFinding(title, None if holds else False, "it is that of a counterexample", decides=False)
             continue
         if own and any(
             stated.get(each) != own[0].stated.get(each) for each in ("parameter", "notion", "delta", "side")
         ):
-            yield Finding(title, False, "it is about something else than the bounds")
+            yield EvidenceFinding(title, False, "it is about something else than the bounds")
             continue
         best = max((each.value for each in own if each.value is not None), default=0.0)
         value, rests = float(stated["value"]), all(each.value is not None for each in own)
         lower = claim is not None and value <= claim.value < best and record.get("second") is not None
         said = f"{value:.7g} is stated, and the best of the bounds is {best:.7g}"
-        yield Finding(title, (_agrees(value, best) or lower) if rests else None, said, decides=kind)
+        yield EvidenceFinding(title, (_agrees(value, best) or lower) if rests else None, said, decides=kind)
 
 
-def _verdict(record: Record, claim: _Claim | None, bounds: list[_Bound], proved: Checked | None) -> Iterator[Finding]:
+def _verdict(
+    record: Record, claim: _Claim | None, bounds: list[_Bound], proved: Checked | None
+) -> Iterator[EvidenceFinding]:
     """Yield whether the verdict follows from the bounds and the certificate."""
     verdict = record["verdict"]
     real = [each for each in bounds if each.decides]
     best = max((each.value for each in real if each.value is not None), default=0.0)
     above = claim is not None and best > claim.value
     if verdict == "invalid":
-        yield Finding("verdict", None, "that the runs could not be trusted, only another audit can show")
+        yield EvidenceFinding("verdict", None, "that the runs could not be trusted, only another audit can show")
         return
     if verdict == "violated":
         yield from _violated(record, claim, bounds)
@@ -458,7 +468,7 @@ def _verdict(record: Record, claim: _Claim | None, bounds: list[_Bound], proved:
     if verdict not in ("proved", "not violated", "inconclusive", "no claim"):
         raise ValueError(f"a verdict {verdict!r:.40}")
     if (verdict == "no claim") != (claim is None):
-        yield Finding("verdict", False, f"{verdict} does not follow: a claim is made, or none is")
+        yield EvidenceFinding("verdict", False, f"{verdict} does not follow: a claim is made, or none is")
         return
     if above and claim is not None:
         sure = [each for each in real if each.value is not None and each.value > claim.value]
@@ -467,23 +477,25 @@ def _verdict(record: Record, claim: _Claim | None, bounds: list[_Bound], proved:
             if type(named) is not int or named not in [bounds.index(each) for each in sure]:
                 raise ValueError("the second look is of no attempt that is above the claim")
         if any(_sure(record, claim, each, bounds.index(each)) for each in sure):
-            yield Finding("verdict", False, f"{verdict} does not follow: the claim is violated by its counts")
+            yield EvidenceFinding("verdict", False, f"{verdict} does not follow: the claim is violated by its counts")
             return
     if claim is not None and float((record.get("exact") or {"value": 0})["value"]) > claim.value:
-        yield Finding("verdict", False, f"{verdict} does not follow: a counterexample is above the claim")
+        yield EvidenceFinding("verdict", False, f"{verdict} does not follow: a counterexample is above the claim")
         return
     others = [name for name in record if name not in _REFUTES_NOTHING and not _silent(record, name)]
     if others:
-        yield Finding("verdict", None, f"what else was found may speak against it: {', '.join(sorted(others))}")
+        yield EvidenceFinding("verdict", None, f"what else was found may speak against it: {', '.join(sorted(others))}")
     if record.get("low_bits") == "verdict" and any(not each.decides for each in bounds):
-        yield Finding("verdict", None, "low-order bits may decide it")
+        yield EvidenceFinding("verdict", None, "low-order bits may decide it")
     if verdict == "proved":
         yield _proved(record, claim, proved)
     elif verdict == "not violated" and (record.get("upper") or not any(each.stated.get("counts") for each in real)):
-        yield Finding("verdict", False, "not violated is said of what was measured, and of nothing that was proved")
+        yield EvidenceFinding(
+            "verdict", False, "not violated is said of what was measured, and of nothing that was proved"
+        )
     else:
         said = "follows from the bounds; how small a violation the runs would have found was not computed again"
-        yield Finding("verdict", True, f"{verdict} {said}")
+        yield EvidenceFinding("verdict", True, f"{verdict} {said}")
 
 
 def _silent(record: Record, name: str) -> bool:
@@ -496,10 +508,10 @@ def _silent(record: Record, name: str) -> bool:
     )
 
 
-def _violated(record: Record, claim: _Claim | None, bounds: list[_Bound]) -> Iterator[Finding]:
+def _violated(record: Record, claim: _Claim | None, bounds: list[_Bound]) -> Iterator[EvidenceFinding]:
     """Yield whether some bound is above the claim so surely as a violation asks for."""
     if claim is None:
-        yield Finding("verdict", False, "nothing is claimed that could be violated")
+        yield EvidenceFinding("verdict", False, "nothing is claimed that could be violated")
         return
     shared, unsure = record.get("low_bits") == "verdict", None
     for bound in bounds:
@@ -509,15 +521,15 @@ def _violated(record: Record, claim: _Claim | None, bounds: list[_Bound]) -> Ite
             except _NoSecondLookError as error:  # another bound may be sure by itself
                 sure, unsure = "", error
             if sure:
-                yield Finding("verdict", True, f"violated follows: a bound of {bound.value:.7g} is {sure}")
+                yield EvidenceFinding("verdict", True, f"violated follows: a bound of {bound.value:.7g} is {sure}")
                 return
     if unsure is not None and not record.get("exact"):
         raise unsure
     if any(each.value is None for each in bounds) or record.get("exact") or record.keys() - _REFUTES_NOTHING:
         rests = "what it rests on was not computed again: a counterexample, a trace, or another method of bounding"
-        yield Finding("verdict", None, rests)
+        yield EvidenceFinding("verdict", None, rests)
     else:
-        yield Finding("verdict", False, "violated does not follow: no bound is above the claim so surely")
+        yield EvidenceFinding("verdict", False, "violated does not follow: no bound is above the claim so surely")
 
 
 class _NoSecondLookError(ValueError):
@@ -568,16 +580,16 @@ def _sure(record: Record, claim: _Claim, bound: _Bound, number: int) -> str:
 # --- certificates -----------------------------------------------------------------------------------------------
 
 
-def _proved(record: Record, claim: _Claim | None, proved: Checked | None) -> Finding:
+def _proved(record: Record, claim: _Claim | None, proved: Checked | None) -> EvidenceFinding:
     """Whether the bound of an accepted certificate is at most the claim."""
     if proved is None or claim is None:
-        return Finding("verdict", None, "what is proved rests on no certificate that this file can check")
+        return EvidenceFinding("verdict", None, "what is proved rests on no certificate that this file can check")
     if (record["proof"].get("comparison") or {}).get("open_ends"):
-        return Finding("verdict", False, "not all of the program was read, and so nothing is proved")
+        return EvidenceFinding("verdict", False, "not all of the program was read, and so nothing is proved")
     notion = claim.notion
     alike = proved.notion == prices.notion_at(notion.parameter, notion.order) and proved.delta <= _limit(notion.delta)
     holds = alike and Fraction(proved.bound) <= claim.limit
-    return Finding("verdict", holds, f"{proved.statement}, and {record['claim']} is claimed")
+    return EvidenceFinding("verdict", holds, f"{proved.statement}, and {record['claim']} is claimed")
 
 
 def _untied(record: Record, proved: Checked) -> str:
@@ -621,7 +633,7 @@ def _parameter_text(value: Any) -> str:
 # --- accountings ------------------------------------------------------------------------------------------------
 
 
-def _accounted(record: Record) -> Iterator[Finding]:
+def _accounted(record: Record) -> Iterator[EvidenceFinding]:
     """Yield whether the certificates of an accounting hold, and its statements and verdict follow from them."""
     accounting = record["accounting"]
     checked: list[Checked | None] = []
@@ -634,23 +646,23 @@ def _accounted(record: Record) -> Iterator[Finding]:
         word = _stated(each, proved.scope)
         words.append(word or each["verdict"])
         holds = None if word is None else word == each["verdict"]
-        yield Finding("statement", holds, f"statement {number} is {words[-1]} by its certificate")
+        yield EvidenceFinding("statement", holds, f"statement {number} is {words[-1]} by its certificate")
     worst = next((word for word in ("violated", "inconclusive", "proved") if word in words), "no claim")
-    yield Finding("verdict", worst == record["verdict"], f"{worst} follows from the statements")
+    yield EvidenceFinding("verdict", worst == record["verdict"], f"{worst} follows from the statements")
     said = "that the certificates are about the releases that are listed, and the curve, were not checked"
-    yield Finding("releases", None, said)
+    yield EvidenceFinding("releases", None, said)
 
 
-def _certified(certificates: list[Any], checked: list[Checked | None]) -> Iterator[Finding]:
+def _certified(certificates: list[Any], checked: list[Checked | None]) -> Iterator[EvidenceFinding]:
     """Yield whether each certificate holds, and add what it shows to ``checked``; None where it does not hold."""
     for number, certificate in enumerate(certificates):
         try:
             shown = check_certificate(certificate)
             checked.append(shown)
-            yield Finding("certificate", True, f"certificate {number}: {' '.join(shown.sentences)}")
+            yield EvidenceFinding("certificate", True, f"certificate {number}: {' '.join(shown.sentences)}")
         except CertificateError as error:
             checked.append(None)
-            yield Finding("certificate", False, f"certificate {number}: {error}")
+            yield EvidenceFinding("certificate", False, f"certificate {number}: {error}")
 
 
 def _stated(each: Record, scope: Record) -> str | None:

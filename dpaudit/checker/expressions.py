@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.checker import ranges, records
-from dpaudit.checker.ranges import EITHER, Column, Number, Range, Value, on_numbers, plain
+from dpaudit.checker.ranges import EITHER, DomainColumn, Number, NumberRange, Value, on_numbers, plain
 from dpaudit.checker.reading import CertificateError, Steps, fields, items, rational, shown, text, whole
 
 MOST_EXPRESSIONS = 20_000
@@ -27,7 +27,7 @@ Cells = tuple[int, ...]
 
 
 @dataclass(slots=True)
-class Expression:
+class ColumnExpression:
     """One expression, and its values."""
 
     type: str  # "number", "text" or "truth"
@@ -93,7 +93,7 @@ _OPERATIONS = {
 _ALWAYS_WHOLE = ("floor_divide", "floor", "ceil", "truncate", "number")
 
 
-class Expressions:
+class ColumnExpressions:
     """All expressions of a certificate, with their values on the cells of its columns.
 
     Attributes:
@@ -103,9 +103,9 @@ class Expressions:
         tables: what is taken of a library, such as "pandas 3.0 computes .str.len()", with the number of tables.
     """
 
-    def __init__(self, columns: Sequence[Column], given: object, steps: Steps) -> None:
+    def __init__(self, columns: Sequence[DomainColumn], given: object, steps: Steps) -> None:
         self.columns, self.steps = columns, steps
-        self.of: list[Expression] = []
+        self.of: list[ColumnExpression] = []
         self.kinds: list[tuple[int, ...]] = [() for _ in columns]
         self.tables: dict[str, int] = {}
         for number, each in enumerate(items(given, "expressions", MOST_EXPRESSIONS)):
@@ -113,7 +113,7 @@ class Expressions:
 
     # --- reading ---------------------------------------------------------------------------------------------
 
-    def _read(self, value: object, where: str) -> Expression:
+    def _read(self, value: object, where: str) -> ColumnExpression:
         if type(value) is not dict or type(value.get("op")) is not str:
             raise CertificateError(f"{where}: an expression is a JSON object with an op, not {shown(value)}")
         op = value["op"]
@@ -151,7 +151,7 @@ class Expressions:
             raise CertificateError(f"{where}: expressions of one type are needed, not of {' and '.join(sorted(alike))}")
         return places
 
-    def _operation(self, op: str, operation: _Operation, of: list[int], where: str) -> Expression:
+    def _operation(self, op: str, operation: _Operation, of: list[int], where: str) -> ColumnExpression:
         before = [self.of[each] for each in of]
         kept = before[-1].type if operation.type == "same" else operation.type
         numbers = [each for each in before if each.type == "number"]
@@ -169,29 +169,29 @@ class Expressions:
         how: str = "exact",
         is_whole: bool = False,
         widened: bool = False,
-    ) -> Expression:
+    ) -> ColumnExpression:
         columns = sorted({column for each in of for column in self.of[each].columns})
-        return Expression(kind, tuple(columns), tuple(of), apply, how, is_whole, widened)
+        return ColumnExpression(kind, tuple(columns), tuple(of), apply, how, is_whole, widened)
 
-    def _column(self, given: dict[str, Any], _: list[int], where: str) -> Expression:
+    def _column(self, given: dict[str, Any], _: list[int], where: str) -> ColumnExpression:
         number = whole(given["column"], f"{where}: a column", 0, len(self.columns) - 1)
         column = self.columns[number]
         if column.cells is None:
             raise CertificateError(f"{where}: the column {shown(column.name)} has no cells")
         values: dict[Cells, Value] = {(place,): cell for place, cell in enumerate(column.cells)}
-        return Expression(column.type, (number,), (), _none, "source", column.whole, values=values)
+        return ColumnExpression(column.type, (number,), (), _none, "source", column.whole, values=values)
 
-    def _constant(self, given: dict[str, Any], _: list[int], where: str) -> Expression:
+    def _constant(self, given: dict[str, Any], _: list[int], where: str) -> ColumnExpression:
         kind, value = _point(given["value"], where)
-        return Expression(kind, (), (), _none, "source", type(value) is int, values={(): value})
+        return ColumnExpression(kind, (), (), _none, "source", type(value) is int, values={(): value})
 
-    def _power(self, given: dict[str, Any], of: list[int], where: str) -> Expression:
+    def _power(self, given: dict[str, Any], of: list[int], where: str) -> ColumnExpression:
         before, exponent = self.of[of[0]], whole(given["exponent"], f"{where}: the exponent", 1, 100)
         return self._made(
             "number", of, on_numbers(lambda one: ranges.power(one, exponent)), "rounded", before.whole
         )  # fmt: skip
 
-    def _round(self, given: dict[str, Any], of: list[int], where: str) -> Expression:
+    def _round(self, given: dict[str, Any], of: list[int], where: str) -> ColumnExpression:
         before, digits = self.of[of[0]], whole(given["digits"], f"{where}: digits", -15, 15)
         is_whole = digits <= 0 or before.whole
         widened = digits != 0 and not before.whole
@@ -199,20 +199,20 @@ class Expressions:
             "number", of, on_numbers(lambda one: ranges.rounded(one, digits)), "jump", is_whole, widened=widened
         )
 
-    def _clip(self, given: dict[str, Any], of: list[int], where: str) -> Expression:
+    def _clip(self, given: dict[str, Any], of: list[int], where: str) -> ColumnExpression:
         before = self.of[of[0]]
         low, high = _ends(given, where)
         is_whole = before.whole and not any(type(end) is Fraction for end in (low, high))
         return self._made("number", of, on_numbers(lambda one: ranges.clip(one, low, high)), "exact", is_whole)
 
-    def _bin(self, given: dict[str, Any], of: list[int], where: str) -> Expression:
+    def _bin(self, given: dict[str, Any], of: list[int], where: str) -> ColumnExpression:
         edges = [plain(rational(each, f"{where}: an edge")) for each in items(given["edges"], where, MOST_VALUES, 1)]
         right = given["right"]
         if type(right) is not bool or any(one >= other for one, other in itertools.pairwise(edges)):
             raise CertificateError(f"{where}: edges rise, and right is true or false")
         return self._made("number", of, on_numbers(lambda one: ranges.bins(one, edges, right)), "jump", is_whole=True)
 
-    def _is_in(self, given: dict[str, Any], of: list[int], where: str) -> Expression:
+    def _is_in(self, given: dict[str, Any], of: list[int], where: str) -> ColumnExpression:
         before = self.of[of[0]]
         listed = [_point(each, where) for each in items(given["values"], f"{where}: values", MOST_VALUES)]
         if any(kind != before.type for kind, _ in listed):
@@ -220,7 +220,7 @@ class Expressions:
         values = frozenset(value for _, value in listed)
         return self._made("truth", of, lambda one: ranges.among(one, values), "jump")
 
-    def _table(self, given: dict[str, Any], of: list[int], where: str) -> Expression:
+    def _table(self, given: dict[str, Any], of: list[int], where: str) -> ColumnExpression:
         before = [self.of[each] for each in of]
         if not 1 <= len(of) <= 3 or any(each.how != "source" or len(each.columns) != 1 or each.of for each in before):
             raise CertificateError(f"{where}: a table is one of 1 to 3 columns")
@@ -239,9 +239,9 @@ class Expressions:
         self.tables[told] = self.tables.get(told, 0) + 1
         values = {key: value for key, (_, value) in zip(itertools.product(*cells), read, strict=True)}
         is_whole = kind == "number" and all(value is None or type(value) is int for value in values.values())
-        return Expression(kind, tuple(columns), tuple(of), _none, "source", is_whole, values=values)
+        return ColumnExpression(kind, tuple(columns), tuple(of), _none, "source", is_whole, values=values)
 
-    def _lookup(self, given: dict[str, Any], of: list[int], where: str) -> Expression:
+    def _lookup(self, given: dict[str, Any], of: list[int], where: str) -> ColumnExpression:
         types = [self.of[each].type for each in of]
         if not 1 <= len(of) <= 3:
             raise CertificateError(f"{where}: a table is looked up by 1 to 3 values")
@@ -259,7 +259,7 @@ class Expressions:
         is_whole = kind == "number" and all(value is None or type(value) is int for _, value in results)
 
         def look(*values: Value) -> Value:
-            if not any(type(each) is Range or each is EITHER for each in values):
+            if not any(type(each) is NumberRange or each is EITHER for each in values):
                 return table.get(values, other)
             self.steps.spend(len(table))
             possible = [result for key, result in table.items() if all(map(may_be, values, key))]
@@ -339,7 +339,7 @@ class Expressions:
                     raise CertificateError(f"expression {number}: whole numbers above 2^53, which floats round")
 
     def _on(
-        self, each: Expression, cells: dict[int, Sequence[int]], *, exactly: bool, widened: bool
+        self, each: ColumnExpression, cells: dict[int, Sequence[int]], *, exactly: bool, widened: bool
     ) -> dict[Cells, Value]:
         before = []
         for number in each.of:
@@ -365,7 +365,7 @@ def _none(*_: Value) -> Value:
 
 
 def _largest(value: Value) -> Number:
-    given = Range.of(value)
+    given = NumberRange.of(value)
     return max(abs(given.low), abs(given.high))
 
 
@@ -376,7 +376,7 @@ def _key(value: Value) -> Value:
 
 def may_be(value: Value, key: Value) -> bool:
     """Whether a value is a key, or could be."""
-    if type(value) is Range:
+    if type(value) is NumberRange:
         return value.holds(key)
     return value is EITHER or (value is not None and bool(value == key))
 
@@ -400,7 +400,7 @@ def _result(value: object, where: str) -> tuple[str | None, Value]:
         low, high = (plain(rational(end, where)) for end in members[1:])
         if low > high:
             raise CertificateError(f"{where}: a value between {low} and {high}, the wrong way round")
-        return "number", Range(low, high).value
+        return "number", NumberRange(low, high).value
     return _point(members, where)
 
 
@@ -420,16 +420,16 @@ def _ends(given: dict[str, Any], where: str) -> tuple[Number, Number]:
     return low, high
 
 
-_Read = Callable[[Expressions, dict[str, Any], list[int], str], Expression]
+_Read = Callable[[ColumnExpressions, dict[str, Any], list[int], str], ColumnExpression]
 _READERS: dict[str, tuple[tuple[str, ...], tuple[str, ...] | None, _Read]] = {
-    "column": (("column",), (), Expressions._column),
-    "constant": (("value",), (), Expressions._constant),
-    "power": (("exponent",), ("number",), Expressions._power),
-    "round": (("digits",), ("number",), Expressions._round),
-    "clip": (("low", "high"), ("number",), Expressions._clip),
-    "bin": (("edges", "right"), ("number",), Expressions._bin),
-    "is_in": (("values",), ("any",), Expressions._is_in),
-    "table": (("values", "by", "what"), None, Expressions._table),
-    "lookup": (("table", "other"), None, Expressions._lookup),
+    "column": (("column",), (), ColumnExpressions._column),
+    "constant": (("value",), (), ColumnExpressions._constant),
+    "power": (("exponent",), ("number",), ColumnExpressions._power),
+    "round": (("digits",), ("number",), ColumnExpressions._round),
+    "clip": (("low", "high"), ("number",), ColumnExpressions._clip),
+    "bin": (("edges", "right"), ("number",), ColumnExpressions._bin),
+    "is_in": (("values",), ("any",), ColumnExpressions._is_in),
+    "table": (("values", "by", "what"), None, ColumnExpressions._table),
+    "lookup": (("table", "other"), None, ColumnExpressions._lookup),
 }
 """Operations with fields of their own: which, the types of their expressions (None: any number), and their reader."""

@@ -9,8 +9,8 @@ from typing import Any
 
 from dpaudit.checker.reading import (
     CertificateError,
-    Expression,
     ForgedError,
+    LinearExpression,
     Steps,
     expression,
     fields,
@@ -20,7 +20,7 @@ from dpaudit.checker.reading import (
     whole,
 )
 from dpaudit.checker.shifts import MOST_GROUP, Movement, Region
-from dpaudit.checker.tree import MOST_NODES, Condition, Leaf, Tree, condition, contradict, supports
+from dpaudit.checker.tree import MOST_NODES, CheckedTree, Condition, Leaf, condition, contradict, supports
 
 # --- Do the two runs of a fold keep distances that change when the query that differs is read? Its couplings say. ---
 #
@@ -87,7 +87,7 @@ class Couplings:
         return cls(reals or 0, tuple(cases), movement, steps)
 
     def leaf(
-        self, leaf: Leaf, kind: str, state: int | None, follows: int | None, new: Sequence[Expression]
+        self, leaf: Leaf, kind: str, state: int | None, follows: int | None, new: Sequence[LinearExpression]
     ) -> Fraction:
         """Check one leaf in both cases; return what a run that starts here may cost (0 except for ``init``).
 
@@ -149,14 +149,14 @@ class Couplings:
         before: _Coupling | None,
         after: _Coupling | None,
         difference: Fraction,
-        new: Sequence[Expression],
+        new: Sequence[LinearExpression],
         shift: object,
     ) -> Fraction:
         """Return the cost of a shift; raise unless it leads from one coupling's distances to the other's."""
         where = f"{leaf.name}: a shift"
         # a new number must get the distance of its coupling: an equality to a constant, a multiple of "1"
         kept = [
-            Expression({**one.terms, "1": -distance} if distance else one.terms, one.constant)
+            LinearExpression({**one.terms, "1": -distance} if distance else one.terms, one.constant)
             for one, distance in zip(new, after.distances if after is not None else (), strict=True)
         ]
         self.steps.spend(len(leaf.conditions) + len(kept) + 1)
@@ -205,12 +205,12 @@ def check_fold(given: dict[str, Any], movement: Movement, steps: Steps) -> tuple
     """
     states = items(given["states"], "states", MOST_STATES)
     entries = items(given["cases"], "cases", MOST_GROUP + 1, 1)
-    induction: Couplings | _Induction
+    induction: Couplings | _CheckedInduction
     if type(entries[0]) is dict and "couplings" in entries[0]:
         induction = Couplings.read(entries, len(states), movement, steps)
     else:
         cases = _cases(entries, len(states), movement, steps)
-        induction = _Induction(len(cases[0].distances), cases, movement, steps)
+        induction = _CheckedInduction(len(cases[0].distances), cases, movement, steps)
     reals = induction.reals
     trees: list[tuple[str, int | None, Any, dict[str, int]]] = [("init", None, given["init"], {})]
     for number, state in enumerate(states):
@@ -224,7 +224,7 @@ def check_fold(given: dict[str, Any], movement: Movement, steps: Steps) -> tuple
         name = kind if start is None else f"state {start}, {kind}"
         nodes = items(value, name, left, 1)
         left -= len(nodes)
-        tree = Tree(f"{name}: ", variables, steps, _LEAF).read(nodes)
+        tree = CheckedTree(f"{name}: ", variables, steps, _LEAF).read(nodes)
         leaves += len(tree.leaves)
         for leaf in tree.leaves.values():
             bound = max(bound, _leaf(leaf, kind, start, len(states), induction, movement, steps))
@@ -259,7 +259,7 @@ def _leaf(
     kind: str,
     state: int | None,
     states: int,
-    induction: Couplings | _Induction,
+    induction: Couplings | _CheckedInduction,
     movement: Movement,
     steps: Steps,
 ) -> Fraction:
@@ -288,7 +288,7 @@ def _leaf(
 
 
 @dataclass(frozen=True, slots=True)
-class _Induction:
+class _CheckedInduction:
     """An induction whose distances are the same in all states."""
 
     reals: int  # how many real numbers a state has
@@ -297,7 +297,7 @@ class _Induction:
     steps: Steps
 
     def leaf(
-        self, leaf: Leaf, kind: str, state: int | None, follows: int | None, new: Sequence[Expression]
+        self, leaf: Leaf, kind: str, state: int | None, follows: int | None, new: Sequence[LinearExpression]
     ) -> Fraction:
         """Check one leaf in every case; return what a run that starts here may cost (0 except for ``init``)."""
         lists = items(leaf.given["shifts"], f"{leaf.name}: the shifts", len(self.cases))
@@ -322,12 +322,18 @@ class _Induction:
 
 
 def _costs(
-    leaf: Leaf, kind: str, case: _Case, new: Sequence[Expression], entries: object, movement: Movement, steps: Steps
+    leaf: Leaf,
+    kind: str,
+    case: _Case,
+    new: Sequence[LinearExpression],
+    entries: object,
+    movement: Movement,
+    steps: Steps,
 ) -> dict[Fraction, Fraction]:
     """Return the cost of each listed difference; raise if a shift fails or a worst difference has none."""
     # a new state variable must keep its distance: an equality to a constant, written as a multiple of "1"
     kept = [
-        Expression({**one.terms, "1": -distance} if distance else one.terms, one.constant)
+        LinearExpression({**one.terms, "1": -distance} if distance else one.terms, one.constant)
         for one, distance in zip(new, case.distances if new else (), strict=True)
     ]
     steps.spend(len(leaf.conditions) + 1)
@@ -376,12 +382,12 @@ _PHASES = ("before", "at", "after")
 
 
 @dataclass(frozen=True, slots=True)
-class _Ending:
+class _StepLeaf:
     """One leaf of a step."""
 
     leaf: Leaf  # with its conditions and draws
     follows: int  # the number of the next state
-    new: tuple[Expression, ...]  # the real numbers of that state
+    new: tuple[LinearExpression, ...]  # the real numbers of that state
     marked: bool  # whether this query is the winner now
 
 
@@ -391,7 +397,7 @@ class _Selection:
 
     start: int
     first: tuple[Fraction, ...]
-    steps: tuple[Mapping[int, _Ending], ...]
+    steps: tuple[Mapping[int, _StepLeaf], ...]
 
     @property
     def reals(self) -> int:
@@ -441,9 +447,9 @@ def _read_selection(given: dict[str, Any], movement: Movement, steps: Steps) -> 
     known = {"s": len(first)}
     one = Fraction(1)
     counted, kept, taken = (
-        Expression({f"s{number}": one}, Fraction(plus)) for number, plus in ((place, 1), (winner, 0), (place, 0))
+        LinearExpression({f"s{number}": one}, Fraction(plus)) for number, plus in ((place, 1), (winner, 0), (place, 0))
     )
-    endings: list[dict[int, _Ending]] = []
+    endings: list[dict[int, _StepLeaf]] = []
     for number, state in enumerate(states):
         where = f"state {number}"
         fields(state, {"name", "step", "end"}, where)
@@ -454,7 +460,7 @@ def _read_selection(given: dict[str, Any], movement: Movement, steps: Steps) -> 
         if any(one.terms.keys() - {f"s{winner}"} for one in end.output.released):
             raise ForgedError(f"{end.name}: it releases more than the number of the winner")
         leaves = _leaves(f"{where}, step", state["step"], {"x": 1, **known}, steps)
-        own: dict[int, _Ending] = {}
+        own: dict[int, _StepLeaf] = {}
         for leaf in leaves:
             if leaf.output.form != _NOTHING:
                 raise ForgedError(f"{leaf.name}: the step of a selection releases nothing")
@@ -467,7 +473,7 @@ def _read_selection(given: dict[str, Any], movement: Movement, steps: Steps) -> 
             new = tuple(expression(value, variables, f"{leaf.name}: the state", steps) for value in listed)
             if new[place] != counted or new[winner] not in (kept, taken):
                 raise ForgedError(f"{leaf.name}: places are counted one by one, and the winner is kept, or this place")
-            own[leaf.number] = _Ending(leaf, _next(leaf, len(states)), new, new[winner] == taken)
+            own[leaf.number] = _StepLeaf(leaf, _next(leaf, len(states)), new, new[winner] == taken)
         endings.append(own)
     if not all(each.marked for each in endings[start].values()):
         raise ForgedError(f"state {start}: at the start every query must be marked, so that there is a winner")
@@ -476,7 +482,7 @@ def _read_selection(given: dict[str, Any], movement: Movement, steps: Steps) -> 
 
 def _leaves(name: str, value: object, variables: Mapping[str, int], steps: Steps, most: int = MOST_NODES) -> list[Leaf]:
     """Return the leaves of a complete tree that are not null; raise if there is none, or there are too many."""
-    tree = Tree(f"{name}: ", variables, steps, _SELECTION_LEAF).read(items(value, name, MOST_NODES, 1))
+    tree = CheckedTree(f"{name}: ", variables, steps, _SELECTION_LEAF).read(items(value, name, MOST_NODES, 1))
     live = [leaf for leaf in tree.leaves.values() if not leaf.null]
     if not 1 <= len(live) <= most:
         raise ForgedError(f"{name}: it has {len(live):,} leaves, between 1 and {most:,} are possible")
@@ -562,7 +568,7 @@ def _pair(value: object, needed: set[tuple[int, int]], where: str) -> tuple[int,
     return one, other
 
 
-def _second(given: Expression, reals: int, shift: Sequence[Fraction]) -> Expression:
+def _second(given: LinearExpression, reals: int, shift: Sequence[Fraction]) -> LinearExpression:
     """Return an expression of a step as that of the second run, in the terms of the first.
 
     Its query is x + q0, its real numbers are numbered after those of the first run, and its draws are shifted.
@@ -578,13 +584,13 @@ def _second(given: Expression, reals: int, shift: Sequence[Fraction]) -> Express
             terms["q0"] = factor
         else:
             constant += factor * shift[int(name[1:])]
-    return Expression(terms, constant)
+    return LinearExpression(terms, constant)
 
 
 def _together(
-    first: _Ending,
-    second: _Ending,
-    held: Sequence[Expression],
+    first: _StepLeaf,
+    second: _StepLeaf,
+    held: Sequence[LinearExpression],
     reals: int,
     shift: Sequence[Fraction],
     ends: tuple[int, int],
@@ -604,7 +610,9 @@ def _together(
     return known + supports(draws)
 
 
-def _after(row: Expression, first: _Ending, second: _Ending, reals: int, shift: Sequence[Fraction]) -> Expression:
+def _after(
+    row: LinearExpression, first: _StepLeaf, second: _StepLeaf, reals: int, shift: Sequence[Fraction]
+) -> LinearExpression:
     """Return a row of a relation after both runs took their leaves."""
     terms: dict[str, Fraction] = {}
     constant = row.constant
@@ -614,4 +622,4 @@ def _after(row: Expression, first: _Ending, second: _Ending, reals: int, shift: 
         constant += factor * new.constant
         for term, own in new.terms.items():
             terms[term] = terms.get(term, Fraction(0)) + factor * own
-    return Expression({term: each for term, each in terms.items() if each}, constant)
+    return LinearExpression({term: each for term, each in terms.items() if each}, constant)

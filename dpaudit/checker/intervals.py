@@ -425,7 +425,7 @@ _ONE, _TWO = Decimal(1), Decimal(2)
 _GUARD_BITS = 24  # of the series of the normal law
 
 
-class Field:
+class DecimalField:
     """Intervals of decimals of so many digits.
 
     Args:
@@ -537,7 +537,7 @@ class Real:
 
     __slots__ = ("_exp", "field", "high", "low")
 
-    def __init__(self, low: Decimal, high: Decimal, field: Field, exp: Real | None = None) -> None:
+    def __init__(self, low: Decimal, high: Decimal, field: DecimalField, exp: Real | None = None) -> None:
         self.low, self.high, self.field = low, high, field
         self._exp = exp
 
@@ -624,6 +624,6 @@ def pure_rho(epsilon: Fraction) -> Fraction:
     most = min(epsilon, epsilon**2 / 2)
     if epsilon > _LARGE:
         return most
-    falls = (-Field(50)(epsilon)).exp()
-    rho = Field(50)(epsilon) * ((1 - falls) / (1 + falls))
+    falls = (-DecimalField(50)(epsilon)).exp()
+    rho = DecimalField(50)(epsilon) * ((1 - falls) / (1 + falls))
     return min(most, Fraction(_CONCENTRATED.plus(rho.high)))

@@ -103,7 +103,7 @@ def _made(kind: str, of: tuple[int, ...], number: int, nodes: list[Node]) -> Nod
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ValuePair:
     """What a value is on x and on x′, and how far apart these are."""
 
     left: Interval
@@ -116,104 +116,104 @@ class Value:
         return hull(self.left, self.right)
 
 
-_NOTHING = Value(ZERO, ZERO, ZERO)
-_ONE = Value(UNIT, UNIT, ZERO)
-_HALF = Value(exact(Fraction(1, 2)), exact(Fraction(1, 2)), ZERO)
+_NOTHING = ValuePair(ZERO, ZERO, ZERO)
+_ONE = ValuePair(UNIT, UNIT, ZERO)
+_HALF = ValuePair(exact(Fraction(1, 2)), exact(Fraction(1, 2)), ZERO)
 
 
-def _of(left: Interval, right: Interval, apart: Interval) -> Value:
-    return Value(left, right, meet(apart, sub(left, right)))
+def _of(left: Interval, right: Interval, apart: Interval) -> ValuePair:
+    return ValuePair(left, right, meet(apart, sub(left, right)))
 
 
-def _plus(a: Value, b: Value) -> Value:
+def _plus(a: ValuePair, b: ValuePair) -> ValuePair:
     if a is _NOTHING or b is _NOTHING:
         return b if a is _NOTHING else a
     return _of(add(a.left, b.left), add(a.right, b.right), add(a.apart, b.apart))
 
 
-def _minus(a: Value, b: Value) -> Value:
+def _minus(a: ValuePair, b: ValuePair) -> ValuePair:
     return _of(sub(a.left, b.left), sub(a.right, b.right), sub(a.apart, b.apart))
 
 
-def _times(a: Value, b: Value) -> Value:
+def _times(a: ValuePair, b: ValuePair) -> ValuePair:
     if a is _NOTHING or b is _NOTHING:
         return _NOTHING
     if a.apart == b.apart == ZERO and a.left == a.right and b.left == b.right:
         both = mul(a.left, b.left)
-        return Value(both, both, ZERO)
+        return ValuePair(both, both, ZERO)
     one = add(mul(a.apart, b.left), mul(a.right, b.apart))
     other = add(mul(a.apart, b.right), mul(a.left, b.apart))
     return _of(mul(a.left, b.left), mul(a.right, b.right), meet(one, other))
 
 
-def _over(a: Value, b: Value) -> Value:
+def _over(a: ValuePair, b: ValuePair) -> ValuePair:
     left, right = mul(a.left, inverse(b.left)), mul(a.right, inverse(b.right))
     if a.apart == b.apart == ZERO:
-        return Value(left, right, ZERO)
+        return ValuePair(left, right, ZERO)
     one = mul(sub(a.apart, mul(right, b.apart)), inverse(b.left))
     return _of(left, right, meet(one, mul(sub(a.apart, mul(left, b.apart)), inverse(b.right))))
 
 
-def _power(a: Value, exponent: int) -> Value:
+def _power(a: ValuePair, exponent: int) -> ValuePair:
     left, right = power(a.left, exponent), power(a.right, exponent)
     if a.apart == ZERO:
-        return Value(left, right, ZERO)
+        return ValuePair(left, right, ZERO)
     slope = ZERO  # u^k − v^k = (u − v)·Σ u^j v^(k−1−j)
     for j in range(exponent):
         slope = add(slope, mul(power(a.left, j), power(a.right, exponent - 1 - j)))
     return _of(left, right, mul(a.apart, slope))
 
 
-def _called(kind: str, a: Value) -> Value:
+def _called(kind: str, a: ValuePair) -> ValuePair:
     function = FUNCTIONS[kind]
     left, right = function(a.left), function(a.right)
     if a.apart == ZERO:
-        return Value(left, right, ZERO)
+        return ValuePair(left, right, ZERO)
     slope = inverse(add(left, right)) if kind == "sqrt" else SLOPES[kind](a.both)
     return _of(left, right, mul(a.apart, slope))
 
 
-def _size(a: Value) -> Value:
+def _size(a: ValuePair) -> ValuePair:
     left, right, both = size(a.left), size(a.right), a.both
     if a.apart == ZERO:
-        return Value(left, right, ZERO)
+        return ValuePair(left, right, ZERO)
     most = size(a.apart)[1]
     return _of(left, right, a.apart if both[0] >= 0 else neg(a.apart) if both[1] <= 0 else (-most, most))
 
 
-def _extreme(a: Value, b: Value, choose: Callable[..., int]) -> Value:
+def _extreme(a: ValuePair, b: ValuePair, choose: Callable[..., int]) -> ValuePair:
     left = choose(a.left[0], b.left[0]), choose(a.left[1], b.left[1])
     right = choose(a.right[0], b.right[0]), choose(a.right[1], b.right[1])
     apart = hull(a.apart, b.apart)
-    return Value(left, right, ZERO) if apart == ZERO else _of(left, right, apart)
+    return ValuePair(left, right, ZERO) if apart == ZERO else _of(left, right, apart)
 
 
-def _step(a: Value) -> Value:
+def _step(a: ValuePair) -> ValuePair:
     left, right = ((ONE * (each[0] > 0), ONE * (each[1] > 0)) for each in (a.left, a.right))
     apart = a.apart
     if apart == ZERO:
-        return Value(left, right, ZERO)
+        return ValuePair(left, right, ZERO)
     return _of(left, right, _JUMP if apart[0] >= 0 else neg(_JUMP) if apart[1] <= 0 else _WAYS)
 
 
-def _remainder(a: Value, modulus: int) -> Value:
+def _remainder(a: ValuePair, modulus: int) -> ValuePair:
     left, right = (
         each if each[0] >= 0 and each[1] < modulus * ONE else (0, (modulus - 1) * ONE) for each in (a.left, a.right)
     )
-    return Value(left, right, ZERO) if a.apart == ZERO else Value(left, right, sub(left, right))
+    return ValuePair(left, right, ZERO) if a.apart == ZERO else ValuePair(left, right, sub(left, right))
 
 
-def _sign(a: Value) -> Value:
+def _sign(a: ValuePair) -> ValuePair:
     left, right = (UNIT if each[0] >= 0 else neg(UNIT) if each[1] <= 0 else _WAYS for each in (a.left, a.right))
-    return Value(left, right, ZERO if a.apart == ZERO else sub(left, right))
+    return ValuePair(left, right, ZERO if a.apart == ZERO else sub(left, right))
 
 
-def _jumps(a: Value, along: Value) -> Value:
+def _jumps(a: ValuePair, along: ValuePair) -> ValuePair:
     """The derivative of what jumps: anything, and the same on both where nothing of it differs."""
-    return Value(ALL, ALL, ZERO if a.apart == along.apart == ZERO else ALL)
+    return ValuePair(ALL, ALL, ZERO if a.apart == along.apart == ZERO else ALL)
 
 
-class Expression:
+class MovedExpression:
     """One expression of a certificate, with what it needs.
 
     Terms of a sum, or of a multiple of one, that do not hang on the number that is replaced add 0 to its movement, and
@@ -239,7 +239,7 @@ class Expression:
             todo.extend(inner)
         self._nodes, self._root, self._replaced, self._steps = nodes, root, replaced, steps
         self._order = sorted(sums | whole)
-        self._known: tuple[Box, int, dict[int, Value]] | None = None  # on the box that was looked at last
+        self._known: tuple[Box, int, dict[int, ValuePair]] | None = None  # on the box that was looked at last
 
     def moved(self, box: Box, sign: int) -> Interval:
         """Return how far it is apart on a box, of which only x ≥ x′ counts (sign 1), or x ≤ x′."""
@@ -249,7 +249,7 @@ class Expression:
         """Return the derivative of its movement along one side of a box."""
         values, last = self._values(box, sign), len(box) - 1
         variable = self._replaced if side == last else side
-        along: dict[int, Value] = {}
+        along: dict[int, ValuePair] = {}
         for place in self._order:
             node = self._nodes[place]
             if not node.depends >> variable & 1:
@@ -259,16 +259,16 @@ class Expression:
                 along[place] = (
                     _ONE
                     if side != self._replaced and side != last
-                    else Value(ZERO, UNIT, neg(UNIT))
+                    else ValuePair(ZERO, UNIT, neg(UNIT))
                     if side == last
-                    else Value(UNIT, ZERO, UNIT)
+                    else ValuePair(UNIT, ZERO, UNIT)
                 )
             else:
                 inner = [values.get(i, _NOTHING) for i in node.of]
                 along[place] = self._along(node, values[place], inner, along)
         return along.get(self._root, _NOTHING).apart
 
-    def _along(self, node: Node, value: Value, inner: list[Value], along: dict[int, Value]) -> Value:
+    def _along(self, node: Node, value: ValuePair, inner: list[ValuePair], along: dict[int, ValuePair]) -> ValuePair:
         kind, first = node.kind, inner[0]
         moving = [along.get(i, _NOTHING) for i in node.of]
         if kind in ("add", "sub"):
@@ -287,7 +287,7 @@ class Expression:
         (before,) = moving
         if kind == "pow":
             many = exact(Fraction(node.number))
-            return _times(before, _times(_power(first, node.number - 1), Value(many, many, ZERO)))
+            return _times(before, _times(_power(first, node.number - 1), ValuePair(many, many, ZERO)))
         if kind == "sqrt":
             return _over(before, _plus(value, value))
         if kind == "exp":
@@ -302,30 +302,30 @@ class Expression:
             return _minus(_NOTHING, _times(before, _called("sin", first)))
         return _times(before, _sign(first)) if kind == "abs" else _jumps(first, before)
 
-    def _values(self, box: Box, sign: int) -> dict[int, Value]:
+    def _values(self, box: Box, sign: int) -> dict[int, ValuePair]:
         if self._known is not None and self._known[:2] == (box, sign):
             return self._known[2]
         here, there = box[self._replaced], box[-1]
         gap = sub(here, there)
         gap = (max(gap[0], 0), max(gap[1], 0)) if sign > 0 else (min(gap[0], 0), min(gap[1], 0))
-        values: dict[int, Value] = {}
+        values: dict[int, ValuePair] = {}
         self._steps.spend(4 * len(self._order))
         for place in self._order:
             node = self._nodes[place]
             if node.kind == "var":
                 own = node.number == self._replaced
                 side = box[node.number]
-                values[place] = Value(here, there, gap) if own else Value(side, side, ZERO)
+                values[place] = ValuePair(here, there, gap) if own else ValuePair(side, side, ZERO)
             else:
                 values[place] = _value_of_node(node, [values.get(i, _NOTHING) for i in node.of])
         self._known = box, sign, values
         return values
 
 
-def _value_of_node(node: Node, inner: list[Value]) -> Value:
+def _value_of_node(node: Node, inner: list[ValuePair]) -> ValuePair:
     kind = node.kind
     if kind == "const":
-        return Value(node.value, node.value, ZERO)
+        return ValuePair(node.value, node.value, ZERO)
     first = inner[0]
     if kind == "mul":
         return _power(first, 2) if node.of[0] == node.of[1] else _times(*inner)
@@ -340,14 +340,14 @@ def _value_of_node(node: Node, inner: list[Value]) -> Value:
     return _size(first) if kind == "abs" else _step(first) if kind == "step" else _called(kind, first)
 
 
-_BINARY: dict[str, Callable[..., Value]] = {"add": _plus, "sub": _minus, "div": _over}
+_BINARY: dict[str, Callable[..., ValuePair]] = {"add": _plus, "sub": _minus, "div": _over}
 
 
 def plain_range(nodes: list[Node], box: Sequence[Interval]) -> list[Interval]:
     """Return a range of every node on a box."""
     ranges: list[Interval] = []
     for node in nodes:
-        inner = [Value(ranges[i], ranges[i], ZERO) for i in node.of]
+        inner = [ValuePair(ranges[i], ranges[i], ZERO) for i in node.of]
         ranges.append(box[node.number] if node.kind == "var" else _value_of_node(node, inner).left)
     return ranges
 
@@ -406,7 +406,7 @@ def _is_outside(node: Node, ranges: list[Interval]) -> bool:
     return outside.get(node.kind, False)
 
 
-def check_tree(expression: Expression, box: Box, sign: int, most: Interval, given: object, where: str) -> None:
+def check_tree(expression: MovedExpression, box: Box, sign: int, most: Interval, given: object, where: str) -> None:
     """Raise unless a tree shows that an expression moves by at most so much on half of a box.
 
     Args:
@@ -455,7 +455,7 @@ def check_tree(expression: Expression, box: Box, sign: int, most: Interval, give
         raise CertificateError(f"{where}: it ends too early")
 
 
-def _collapsed(expression: Expression, box: Box, sign: int, given: object, where: str) -> Box:
+def _collapsed(expression: MovedExpression, box: Box, sign: int, given: object, where: str) -> Box:
     """Return the end of a box at which a movement is largest, which is monotone along these sides.
 
     Where the way to that end leaves the half that counts, it meets x = x′ first, where nothing moves.
@@ -471,7 +471,7 @@ def _collapsed(expression: Expression, box: Box, sign: int, given: object, where
     return tuple(corner)
 
 
-def _by_mean_values(expression: Expression, box: Box, sign: int) -> int:
+def _by_mean_values(expression: MovedExpression, box: Box, sign: int) -> int:
     """The largest movement by the one in the middle and the slopes on the whole box."""
     middle = tuple(((low + high) // 2,) * 2 for low, high in box)
     here, there = middle[expression._replaced], middle[-1]
@@ -485,4 +485,4 @@ def _by_mean_values(expression: Expression, box: Box, sign: int) -> int:
     return movement[1]
 
 
-__all__ = ["MOST_NUMBERS", "Expression", "Node", "check_defined", "check_tree", "plain_range", "read_nodes"]
+__all__ = ["MOST_NUMBERS", "MovedExpression", "Node", "check_defined", "check_tree", "plain_range", "read_nodes"]

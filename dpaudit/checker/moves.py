@@ -20,7 +20,7 @@ from dpaudit.checker.intervals import ONE, ZERO, Interval, add, exact, hull, mul
 from dpaudit.checker.movement import (
     MOST_NODES,
     MOST_NUMBERS,
-    Expression,
+    MovedExpression,
     Node,
     check_defined,
     check_tree,
@@ -41,7 +41,7 @@ _MOST_VARIABLES = 200
 _MOST_EXPONENT = 10**6
 
 
-class Written:
+class WrittenOut:
     """The nodes of a certificate, with every reduction written out beside one record.
 
     Args:
@@ -203,7 +203,7 @@ def settled(given: list[list[Any]], place: int) -> bool | None:
         )
         public.append(known)
         nodes.append([kind, *rest] if known else ["const", "0"])
-    written = Written(nodes, ZERO)
+    written = WrittenOut(nodes, ZERO)
     low, high = written.range(written.places[place])
     return bool(low) if low == high and public[place] else None
 
@@ -253,7 +253,7 @@ def side(low: Fraction, high: Fraction) -> Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Expressions:
+class MovedExpressions:
     """The expressions of a certificate."""
 
     written: list[list[Any]]  # plain operations, as they are written
@@ -263,10 +263,10 @@ class Expressions:
     replaced: range  # which variables may be replaced
 
     @classmethod
-    def of(cls, given: object, length: int | Literal["any"], within: Interval) -> Expressions:
+    def of(cls, given: object, length: int | Literal["any"], within: Interval) -> MovedExpressions:
         """Read the nodes of a certificate; of any number of numbers, with reductions written out for one of them."""
         if length == "any":
-            written = Written(given, within)
+            written = WrittenOut(given, within)
             nodes = read_nodes(written.nodes, len(written.box))
             return cls(written.nodes, nodes, tuple(written.box), written.places, range(1))
         nodes = read_nodes(given, length)
@@ -286,9 +286,9 @@ class Expressions:
         return self.places[place]
 
 
-def check_nodes(given: object, length: int | Literal["any"], within: Interval) -> Expressions:
+def check_nodes(given: object, length: int | Literal["any"], within: Interval) -> MovedExpressions:
     """Return the expressions of operations, which are defined wherever all numbers are within their range."""
-    expressions = Expressions.of(given, length, within)
+    expressions = MovedExpressions.of(given, length, within)
     check_defined(expressions.nodes, expressions.box, Steps(_MOST_STEPS))
     return expressions
 
@@ -311,7 +311,7 @@ def check_moves(
         ForgedError: if a tree does not show its bound, or the expressions may be undefined.
         CertificateError: if it is not in this format, or too large.
     """
-    expressions = Expressions.of(given["nodes"], length, within)
+    expressions = MovedExpressions.of(given["nodes"], length, within)
     check_defined(expressions.nodes, expressions.box, steps)
     moves: dict[int, list[Fraction]] = {}
     parts = 0
@@ -328,13 +328,13 @@ def check_moves(
     ]
 
 
-def price(given: dict[str, Any], expressions: Expressions) -> Fraction:
+def price(given: dict[str, Any], expressions: MovedExpressions) -> Fraction:
     """Return the bound that releases have, taking for granted how far numbers move them."""
     moves = {expressions.places[each["node"]]: list(map(Fraction, each["most"])) for each in given["moves"]}
     return _priced(given, expressions, moves)
 
 
-def _priced(given: dict[str, Any], expressions: Expressions, moves: dict[int, list[Fraction]]) -> Fraction:
+def _priced(given: dict[str, Any], expressions: MovedExpressions, moves: dict[int, list[Fraction]]) -> Fraction:
     """Return the bound that releases have, where each number moves nodes no farther than so far."""
     notion, delta = read_notion(given, 1)
     worst: list[Amount] = [Fraction(0)] * RULES
@@ -350,7 +350,7 @@ def _priced(given: dict[str, Any], expressions: Expressions, moves: dict[int, li
     return min(known)
 
 
-def _move(given: object, where: str, expressions: Expressions, steps: Steps) -> tuple[int, list[Fraction], int]:
+def _move(given: object, where: str, expressions: MovedExpressions, steps: Steps) -> tuple[int, list[Fraction], int]:
     """Check how far each number moves one expression; return it, how far, and how many parts show it."""
     move, many = fields(given, {"node", "most", "trees"}, where), len(expressions.replaced)
     nodes, node = expressions.nodes, expressions.place(move["node"], f"{where}: node")
@@ -362,7 +362,7 @@ def _move(given: object, where: str, expressions: Expressions, steps: Steps) -> 
         if not nodes[node].depends >> replaced & 1:
             items(trees, f"{where}: trees of number {replaced}, which it does not hang on", 0)
             continue
-        expression, box = Expression(nodes, node, replaced, steps), (*expressions.box, expressions.box[replaced])
+        expression, box = MovedExpression(nodes, node, replaced, steps), (*expressions.box, expressions.box[replaced])
         for sign, tree in zip((1, -1), items(trees, f"{where}: trees", 2, 2), strict=True):
             check_tree(expression, box, sign, exact(most[replaced]), tree, f"{where}, number {replaced}")
             parts += len(tree)
@@ -370,7 +370,7 @@ def _move(given: object, where: str, expressions: Expressions, steps: Steps) -> 
 
 
 def _price(
-    given: object, where: str, expressions: Expressions, moves: dict[int, list[Fraction]], replaced: int
+    given: object, where: str, expressions: MovedExpressions, moves: dict[int, list[Fraction]], replaced: int
 ) -> Price:
     release = fields(given, {"how", "law", "scale", "values", "line"}, where)
     how, law = release["how"], release["law"]
@@ -404,8 +404,8 @@ __all__ = [
     "MOST_NUMBERS",
     "REDUCTIONS",
     "ROUNDING",
-    "Expressions",
-    "Written",
+    "MovedExpressions",
+    "WrittenOut",
     "check_moves",
     "check_nodes",
     "price",

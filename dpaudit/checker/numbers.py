@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.checker.curves import Curve, norm, product_moved, range_of, range_of_sums
-from dpaudit.checker.expressions import Expressions, may_be
-from dpaudit.checker.ranges import EITHER, Number, Range, Value, both, hull, plain
+from dpaudit.checker.curves import Curved, norm, product_moved, range_of, range_of_sums
+from dpaudit.checker.expressions import ColumnExpressions, may_be
+from dpaudit.checker.ranges import EITHER, Number, NumberRange, Value, both, hull, plain
 from dpaudit.checker.reading import CertificateError, Steps, expression, fields, items, rational, whole
 from dpaudit.checker.records import point
 
@@ -27,7 +27,7 @@ Cells = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class Neighbourhood:
     """Which data are neighbours: one record more or another one, or all records of a person."""
 
     is_replaced: bool
@@ -35,7 +35,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ChangingRows:
     """Some rows of the data, and how many of them come and go between neighbours."""
 
     origin: int  # the rows by which it is decided which rows come and go: all, those of a bound or of a choice
@@ -50,7 +50,9 @@ class Rows:
     own: bool = True  # whether those that come and go are rows of the record, or of the person, that does
 
 
-def read_rows(given: object, expressions: Expressions, samples: Sequence[str], scope: Scope) -> list[Rows]:
+def read_rows(
+    given: object, expressions: ColumnExpressions, samples: Sequence[str], scope: Neighbourhood
+) -> list[ChangingRows]:
     """Return the rows that a certificate lists.
 
     Args:
@@ -59,7 +61,7 @@ def read_rows(given: object, expressions: Expressions, samples: Sequence[str], s
         samples: for each sample what a coin is drawn for, "records" or "persons".
         scope: which data are neighbours.
     """
-    rows: list[Rows] = []
+    rows: list[ChangingRows] = []
     for number, each in enumerate(items(given, "rows", MOST_ROWS, 1)):
         where = f"rows {number}"
         kind = each.get("kind") if type(each) is dict else None
@@ -71,7 +73,9 @@ def read_rows(given: object, expressions: Expressions, samples: Sequence[str], s
         if kind == "all":
             unbounded, going = scope.person is not None, 1 if scope.is_replaced else 0
             rows.append(
-                Rows(0, coming=None if unbounded else 1, going=None if unbounded else going, exact=not unbounded)
+                ChangingRows(
+                    0, coming=None if unbounded else 1, going=None if unbounded else going, exact=not unbounded
+                )
             )
             continue
         of = rows[whole(each["of"], f"{where}: of", 0, number - 1)]
@@ -90,8 +94,13 @@ _ROWS: dict[str, tuple[str, ...]] = {
 
 
 def _derived(
-    kind: str, given: dict[str, Any], of: Rows, number: int, where: str, told: tuple[Expressions, Sequence[str], Scope]
-) -> Rows:
+    kind: str,
+    given: dict[str, Any],
+    of: ChangingRows,
+    number: int,
+    where: str,
+    told: tuple[ColumnExpressions, Sequence[str], Neighbourhood],
+) -> ChangingRows:
     expressions, samples, scope = told
     if kind == "kept":
         mask = whole(given["mask"], f"{where}: mask", 0, len(expressions.of) - 1)
@@ -128,7 +137,7 @@ def _derived(
     return replace(of, origin=number, coming=coming, going=going, exact=False, own=False)
 
 
-def _known_matches(expressions: Expressions, used: Iterable[int], rows: Rows, where: str) -> None:
+def _known_matches(expressions: ColumnExpressions, used: Iterable[int], rows: ChangingRows, where: str) -> None:
     for each in used:
         for column in expressions.of[each].columns:
             if expressions.columns[column].match and column not in rows.matches:
@@ -136,7 +145,7 @@ def _known_matches(expressions: Expressions, used: Iterable[int], rows: Rows, wh
 
 
 @dataclass(slots=True)
-class Made:
+class Contribution:
     """What rows of each kind add to a number."""
 
     # rows of one origin come and go together; a number that hangs on no kind has one of its own
@@ -151,7 +160,7 @@ class Made:
 
 
 @dataclass(slots=True)
-class Numbers:
+class NumberVector:
     """One vector of numbers."""
 
     kind: str  # how it is made
@@ -163,9 +172,9 @@ class Numbers:
     of: tuple[int, ...] = ()  # the numbers that it is made of
     used: tuple[int, ...] = ()  # the expressions that it is made of
     rows: int | None = None  # the rows that it is made of
-    made: Made | None = None  # what rows add, if it is made of rows
+    made: Contribution | None = None  # what rows add, if it is made of rows
     constants: tuple[Number, ...] = ()  # of a linear number, in each place
-    ranges: list[Range] | None = None  # what each place can be, where anything asks
+    ranges: list[NumberRange] | None = None  # what each place can be, where anything asks
 
 
 class AllNumbers:
@@ -175,9 +184,16 @@ class AllNumbers:
         of: the numbers.
     """
 
-    def __init__(self, given: object, expressions: Expressions, rows: list[Rows], scope: Scope, steps: Steps) -> None:
+    def __init__(
+        self,
+        given: object,
+        expressions: ColumnExpressions,
+        rows: list[ChangingRows],
+        scope: Neighbourhood,
+        steps: Steps,
+    ) -> None:
         self.expressions, self.rows, self.scope, self.steps = expressions, rows, scope, steps
-        self.of: list[Numbers] = []
+        self.of: list[NumberVector] = []
         for number, each in enumerate(items(given, "numbers", MOST_NUMBERS, 1)):
             where = f"number {number}"
             kind = each.get("kind") if type(each) is dict else None
@@ -188,7 +204,7 @@ class AllNumbers:
 
     # --- reading: numbers made of rows -------------------------------------------------------------------------
 
-    def _rows(self, given: dict[str, Any], where: str) -> tuple[int, Rows]:
+    def _rows(self, given: dict[str, Any], where: str) -> tuple[int, ChangingRows]:
         number = whole(given["rows"], f"{where}: rows", 0, len(self.rows) - 1)
         return number, self.rows[number]
 
@@ -198,7 +214,7 @@ class AllNumbers:
             raise CertificateError(f"{where}: of a {self.expressions.of[number].type}, where a {kind} is needed")
         return number
 
-    def _summed(self, given: dict[str, Any], where: str) -> Numbers:
+    def _summed(self, given: dict[str, Any], where: str) -> NumberVector:
         """Return a number of rows of which a bounded number come and go."""
         number, rows = self._rows(given, where)
         if rows.coming is None:
@@ -207,7 +223,7 @@ class AllNumbers:
         used = () if of is None else (of,)
         _known_matches(self.expressions, used, rows, where)
         each = None if of is None else self.expressions.of[of]
-        return Numbers(
+        return NumberVector(
             kind=given["kind"],
             size=1,
             whole=each is None or each.whole,
@@ -217,10 +233,10 @@ class AllNumbers:
             rows=number,
         )
 
-    def _sum(self, given: dict[str, Any], where: str) -> Numbers:
+    def _sum(self, given: dict[str, Any], where: str) -> NumberVector:
         return self._summed(given, where)
 
-    def _sums(self, given: dict[str, Any], where: str) -> Numbers:
+    def _sums(self, given: dict[str, Any], where: str) -> NumberVector:
         sums = self._summed(given, where)
         rows = self.rows[sums.rows or 0]
         keys = [self._expression(each, "any", where) for each in items(given["key"], f"{where}: key", 10, 1)]
@@ -236,14 +252,14 @@ class AllNumbers:
         sums.size, sums.used, sums.given = len(places), (*sums.used, *keys), {**given, "places": places}
         return sums
 
-    def _any_key(self, given: dict[str, Any], where: str) -> Numbers:
+    def _any_key(self, given: dict[str, Any], where: str) -> NumberVector:
         sums = self._summed(given, where)
         if self.rows[sums.rows or 0].above:
             raise CertificateError(f"{where}: a record has several rows, and so several keys")
         sums.special = "any_key"
         return sums
 
-    def _ball(self, given: dict[str, Any], where: str) -> Numbers:
+    def _ball(self, given: dict[str, Any], where: str) -> NumberVector:
         ball = self._summed({**given, "of": None}, where)
         norm, radius = (
             whole(given["norm"], f"{where}: norm", 1, 2),
@@ -254,7 +270,7 @@ class AllNumbers:
         ball.special, ball.whole = f"ball {norm}", False
         return ball
 
-    def _groups(self, given: dict[str, Any], where: str) -> Numbers:
+    def _groups(self, given: dict[str, Any], where: str) -> NumberVector:
         number, rows = self._rows(given, where)
         column = whole(given["by"], f"{where}: by", 0, len(self.expressions.columns) - 1)
         if self.expressions.columns[column].match:
@@ -264,7 +280,9 @@ class AllNumbers:
         entire = is_person and rows.own
         if rows.coming is None and not entire:
             raise CertificateError(f"{where}: a person may have any number of these rows, and so of groups")
-        groups = Numbers("groups", 1, whole=not _fractions(low, high), sample=rows.sample, given=given, rows=number)
+        groups = NumberVector(
+            "groups", 1, whole=not _fractions(low, high), sample=rows.sample, given=given, rows=number
+        )
         if entire:  # the group of one person comes, goes, or is another's
             low, high = min(low, 0), max(high, 0)
             if self.scope.is_replaced:
@@ -272,32 +290,32 @@ class AllNumbers:
             groups.made = _fixed(len(self.of), low, high)
         return groups
 
-    def _reports(self, given: dict[str, Any], where: str) -> Numbers:
+    def _reports(self, given: dict[str, Any], where: str) -> NumberVector:
         number, rows = self._rows(given, where)
         if number != 0 or not self.scope.is_replaced or self.scope.person is not None:
             raise CertificateError(f"{where}: reports are of all records, where one is replaced by another")
         of = self._expression(given["of"], "truth", where)
         _known_matches(self.expressions, [of], rows, where)
-        return Numbers("reports", 1, whole=True, special="reports", given=given, used=(of,), rows=0)
+        return NumberVector("reports", 1, whole=True, special="reports", given=given, used=(of,), rows=0)
 
-    def _deviations(self, given: dict[str, Any], where: str) -> Numbers:
+    def _deviations(self, given: dict[str, Any], where: str) -> NumberVector:
         """Return the sum of squared deviations from the mean, of all records, of which one is replaced."""
         number, rows = self._rows(given, where)
         if number != 0 or not self.scope.is_replaced or self.scope.person is not None:
             raise CertificateError(f"{where}: deviations are of all records, where one is replaced by another")
         of = self._expression(given["of"], "number", where)
         _known_matches(self.expressions, [of], rows, where)
-        return Numbers("deviations", 1, given=given, used=(of,), rows=0)
+        return NumberVector("deviations", 1, given=given, used=(of,), rows=0)
 
     # --- reading: functions of numbers -------------------------------------------------------------------------
 
-    def _number(self, given: object, where: str) -> tuple[int, Numbers]:
+    def _number(self, given: object, where: str) -> tuple[int, NumberVector]:
         number = whole(given, f"{where}: of", 0, len(self.of) - 1)
         if self.of[number].special:
             raise CertificateError(f"{where}: number {number} is released as it is, by a law of its own")
         return number, self.of[number]
 
-    def _stack(self, given: dict[str, Any], where: str) -> Numbers:
+    def _stack(self, given: dict[str, Any], where: str) -> NumberVector:
         listed = [self._number(each, where) for each in items(given["of"], f"{where}: of", MOST_PLACES, 1)]
         numbers = [number for _, number in listed]
         if len({each.sample for each in numbers}) > 1:
@@ -305,7 +323,7 @@ class AllNumbers:
         size = sum(each.size for each in numbers)
         if size > MOST_PLACES:
             raise CertificateError(f"{where}: more than {MOST_PLACES:,} places")
-        return Numbers(
+        return NumberVector(
             "stack",
             size,
             whole=all(each.whole for each in numbers),
@@ -314,7 +332,7 @@ class AllNumbers:
             of=tuple(number for number, _ in listed),
         )
 
-    def _linear(self, given: dict[str, Any], where: str) -> Numbers:
+    def _linear(self, given: dict[str, Any], where: str) -> NumberVector:
         number, of = self._number(given["of"], where)
         goes: dict[int, list[tuple[int, Number]]] = {}
         is_whole, constants = of.whole, []
@@ -329,11 +347,11 @@ class AllNumbers:
         combination.constants = tuple(constants)
         return combination
 
-    def _abs(self, given: dict[str, Any], where: str) -> Numbers:
+    def _abs(self, given: dict[str, Any], where: str) -> NumberVector:
         number, of = self._number(given["of"], where)
         return self._of("abs", number, of.size, whole=of.whole, given=given)
 
-    def _clip(self, given: dict[str, Any], where: str) -> Numbers:
+    def _clip(self, given: dict[str, Any], where: str) -> NumberVector:
         number, of = self._number(given["of"], where)
         ends = [None if given[name] is None else rational(given[name], f"{where}: {name}") for name in ("low", "high")]
         if None not in ends and ends[0] > ends[1]:  # type: ignore[operator]
@@ -341,7 +359,7 @@ class AllNumbers:
         known = all(end is not None and end.denominator == 1 for end in ends)
         return self._of("clip", number, of.size, whole=of.whole and known, given=given)
 
-    def _among(self, given: dict[str, Any], where: str) -> Numbers:
+    def _among(self, given: dict[str, Any], where: str) -> NumberVector:
         number, of = self._number(given["of"], where)
         if type(given["middle"]) is not bool:
             raise CertificateError(f"{where}: middle is true or false")
@@ -360,26 +378,26 @@ class AllNumbers:
             )
         return self._of("among", number, len(to), whole=is_whole, given=to)
 
-    def _curve(self, given: dict[str, Any], where: str) -> Numbers:
+    def _curve(self, given: dict[str, Any], where: str) -> NumberVector:
         number, of = self._number(given["of"], where)
-        curve = Curve(given["function"], given["exponent"], where)
+        curve = Curved(given["function"], given["exponent"], where)
         is_whole = of.whole and curve.exponent.denominator == 1 and curve.exponent > 0
         return self._of("curve", number, of.size, whole=is_whole, given=curve)
 
-    def _product(self, given: dict[str, Any], where: str) -> Numbers:
+    def _product(self, given: dict[str, Any], where: str) -> NumberVector:
         (first, one), (second, other) = (self._number(each, where) for each in items(given["of"], where, 2, 2))
         if one.size != other.size or one.sample != other.sample:
             raise CertificateError(f"{where}: a product of numbers of different sizes or samples")
         is_whole = one.whole and other.whole
-        return Numbers("product", one.size, whole=is_whole, sample=one.sample, given=where, of=(first, second))
+        return NumberVector("product", one.size, whole=is_whole, sample=one.sample, given=where, of=(first, second))
 
-    def _norm(self, given: dict[str, Any], where: str) -> Numbers:
+    def _norm(self, given: dict[str, Any], where: str) -> NumberVector:
         number, _ = self._number(given["of"], where)
         return self._of("norm", number, 1, whole=False, given=given)
 
-    def _of(self, kind: str, number: int, size: int, *, whole: bool, given: Any) -> Numbers:
+    def _of(self, kind: str, number: int, size: int, *, whole: bool, given: Any) -> NumberVector:
         of = self.of[number]
-        return Numbers(kind, size, whole=whole, sample=of.sample, given=given, of=(number,))
+        return NumberVector(kind, size, whole=whole, sample=of.sample, given=given, of=(number,))
 
     # --- computing ---------------------------------------------------------------------------------------------
 
@@ -406,7 +424,7 @@ class AllNumbers:
             elif each.kind == "product":
                 self.ranges(number)
 
-    def _made_of_deviations(self, number: int, of: Numbers) -> Made:
+    def _made_of_deviations(self, number: int, of: NumberVector) -> Contribution:
         """Return how far a sum of (xᵢ − xⱼ)²/n moves over all pairs, of which n − 1 hang on the record."""
         each = self.expressions.of[of.used[0]]
         widest: Value = None
@@ -414,11 +432,11 @@ class AllNumbers:
             self.steps.spend(1)
             value = _bounded(each.values[cells], number)
             widest = value if widest is None else hull(widest, value)
-        ends = Range.of(widest)
+        ends = NumberRange.of(widest)
         square = plain(Fraction(ends.high - ends.low) ** 2)
         return _fixed(number, -square, square)
 
-    def _settle_curve(self, number: int, of: Numbers) -> None:
+    def _settle_curve(self, number: int, of: NumberVector) -> None:
         """Of several rows that come or go, let a curve move by as much as they move it at most, of whatever kinds.
 
         It moves farther by a row of each of two kinds than the mean of what two rows of either move it.
@@ -430,9 +448,9 @@ class AllNumbers:
         farthest = {number: _farthest(each) for number, each in made.items() if each is not None}
         self.steps.spend(sum(len(each.adds) + 1 for each in made.values() if each is not None))
         moves = _FUNCTIONS["curve"](self, of, [self.moves(needed, farthest)[each] for each in of.of])
-        of.made = Made(("number", number), 1, 0, True, adds={(): moves})
+        of.made = Contribution(("number", number), 1, 0, True, adds={(): moves})
 
-    def ranges(self, number: int) -> list[Range]:
+    def ranges(self, number: int) -> list[NumberRange]:
         """Return what each place of a number can be, whatever the data are."""
         of = self.of[number]
         if of.ranges is None:
@@ -440,7 +458,7 @@ class AllNumbers:
             of.ranges = self._ranges(of, [self.ranges(each) for each in of.of])
         return of.ranges
 
-    def _ranges(self, of: Numbers, inner: list[list[Range]]) -> list[Range]:
+    def _ranges(self, of: NumberVector, inner: list[list[NumberRange]]) -> list[NumberRange]:
         self.steps.spend(sum(map(len, of.given.values())) if of.kind == "linear" else of.size)
         if of.kind in ("sum", "sums") and of.made is not None:
             return range_of_sums(of.made.adds.values(), of.size)
@@ -448,13 +466,13 @@ class AllNumbers:
             return range_of_sums([{0: _ends(of.given, "groups")}], 1)
         return range_of(of.kind, of.given, inner, of.constants, of.size)
 
-    def _made(self, number: int, of: Numbers) -> Made:
+    def _made(self, number: int, of: NumberVector) -> Contribution:
         rows = self.rows[of.rows or 0]
         seen = [self.expressions.of[each] for each in (*rows.masks, *of.used)]
         columns = sorted({column for each in seen for column in each.columns} | set(rows.above))
         kinds = [place for place, column in enumerate(columns) if column not in rows.above]
         at = [(each.values, [columns.index(column) for column in each.columns]) for each in seen]
-        made = Made(
+        made = Contribution(
             ("rows", rows.origin), rows.coming or 0, rows.going or 0, rows.exact, tuple(columns[k] for k in kinds)
         )
         for cells in self.expressions.cells_of(columns):
@@ -491,7 +509,7 @@ class AllNumbers:
             self.steps.spend(1 + len(moves[number]))
         return moves
 
-    def _moved_stack(self, of: Numbers, inner: list[Moves]) -> Moves:
+    def _moved_stack(self, of: NumberVector, inner: list[Moves]) -> Moves:
         stacked, start = {}, 0
         for number, moves in zip(of.of, inner, strict=True):
             stacked.update({start + place: ends for place, ends in moves.items()})
@@ -499,7 +517,7 @@ class AllNumbers:
         self.steps.spend(len(of.of))
         return stacked
 
-    def _moved_linear(self, of: Numbers, inner: list[Moves]) -> Moves:
+    def _moved_linear(self, of: NumberVector, inner: list[Moves]) -> Moves:
         moves: Moves = {}
         for place, (low, high) in inner[0].items():
             for to, factor in of.given.get(place, ()):
@@ -509,13 +527,13 @@ class AllNumbers:
             self.steps.spend(len(of.given.get(place, ())))
         return moves
 
-    def _moved_abs(self, of: Numbers, inner: list[Moves]) -> Moves:
+    def _moved_abs(self, of: NumberVector, inner: list[Moves]) -> Moves:
         return {place: (-max(-low, high), max(-low, high)) for place, (low, high) in inner[0].items()}
 
-    def _moved_clip(self, of: Numbers, inner: list[Moves]) -> Moves:
+    def _moved_clip(self, of: NumberVector, inner: list[Moves]) -> Moves:
         return {place: (min(low, 0), max(high, 0)) for place, (low, high) in inner[0].items()}
 
-    def _moved_among(self, of: Numbers, inner: list[Moves]) -> Moves:
+    def _moved_among(self, of: NumberVector, inner: list[Moves]) -> Moves:
         moves = {}
         for to, places in enumerate(of.given):
             self.steps.spend(len(places))
@@ -525,12 +543,12 @@ class AllNumbers:
                 moves[to] = low, high
         return moves
 
-    def _moved_curve(self, of: Numbers, inner: list[Moves]) -> Moves:
+    def _moved_curve(self, of: NumberVector, inner: list[Moves]) -> Moves:
         ranges = self.ranges(of.of[0])
         self.steps.spend(20 * len(inner[0]))
         return {place: of.given.moved(ranges[place], ends) for place, ends in inner[0].items()}
 
-    def _moved_product(self, of: Numbers, inner: list[Moves]) -> Moves:
+    def _moved_product(self, of: NumberVector, inner: list[Moves]) -> Moves:
         one, other = (self.ranges(each) for each in of.of)
         places = sorted({*inner[0], *inner[1]})
         self.steps.spend(4 * len(places))
@@ -539,13 +557,13 @@ class AllNumbers:
             for place in places
         }
 
-    def _moved_norm(self, of: Numbers, inner: list[Moves]) -> Moves:
+    def _moved_norm(self, of: NumberVector, inner: list[Moves]) -> Moves:
         self.steps.spend(20 + len(inner[0]))
         far = norm(inner[0].values())
         return {0: (-far, far)} if far else {}
 
 
-def _farthest(made: Made) -> Moves:
+def _farthest(made: Contribution) -> Moves:
     """Return how far rows of any kinds move a number, as many as come and go."""
     ends: Moves = {}
     for adds in made.adds.values():
@@ -558,10 +576,10 @@ def _farthest(made: Made) -> Moves:
     }
 
 
-def _fixed(number: int, low: Number, high: Number, size: int = 1) -> Made:
+def _fixed(number: int, low: Number, high: Number, size: int = 1) -> Contribution:
     """Return what moves within the same ends, whatever the records are."""
     moves = dict.fromkeys(range(size), (low, high))
-    return Made(("number", number), 1, 0, True, adds={(): moves})
+    return Contribution(("number", number), 1, 0, True, adds={(): moves})
 
 
 def _type(value: Value) -> str:
@@ -579,38 +597,40 @@ def _ends(given: dict[str, Any], where: str) -> tuple[Number, Number]:
     return low, high
 
 
-def _bounded(value: Value, number: int) -> Range:
+def _bounded(value: Value, number: int) -> NumberRange:
     """Return the ends of a value that is there, and bounded."""
-    if value is None or (type(value) is Range and (value.missing or float in (type(value.low), type(value.high)))):
+    if value is None or (
+        type(value) is NumberRange and (value.missing or float in (type(value.low), type(value.high)))
+    ):
         raise CertificateError(f"number {number}: of values that may be missing, or have no end")
-    return Range.of(value)
+    return NumberRange.of(value)
 
 
-def _adds_to_sum(of: Numbers, values: list[Value], number: int) -> Iterable[tuple[int, Number, Number]]:
-    each = _bounded(values[0], number) if of.given["of"] is not None else Range(1, 1)
+def _adds_to_sum(of: NumberVector, values: list[Value], number: int) -> Iterable[tuple[int, Number, Number]]:
+    each = _bounded(values[0], number) if of.given["of"] is not None else NumberRange(1, 1)
     keys = values[1:] if of.given["of"] is not None else values
     if of.kind == "any_key" and each.low <= 0 <= each.high:
         raise CertificateError(f"number {number}: a key is there although what is added to it may be 0; count its rows")
     if of.kind != "sums":
         return [(0, each.low, each.high)]
-    if not any(type(key) is Range or key is EITHER for key in keys):
+    if not any(type(key) is NumberRange or key is EITHER for key in keys):
         place = of.given["places"].get(tuple(keys))
         return [] if place is None else [(place, each.low, each.high)]
     possible = [place for key, place in of.given["places"].items() if all(map(may_be, keys, key))]
     return [(place, min(each.low, 0), max(each.high, 0)) for place in possible]
 
 
-def _adds_to_ball(of: Numbers, values: list[Value], number: int) -> Iterable[tuple[int, Number, Number]]:
+def _adds_to_ball(of: NumberVector, values: list[Value], number: int) -> Iterable[tuple[int, Number, Number]]:
     radius = plain(rational(of.given["radius"], "radius"))
     return [(0, -radius, radius)]
 
 
-def _adds_to_groups(of: Numbers, values: list[Value], number: int) -> Iterable[tuple[int, Number, Number]]:
+def _adds_to_groups(of: NumberVector, values: list[Value], number: int) -> Iterable[tuple[int, Number, Number]]:
     low, high = _ends(of.given, "groups")
     return [(0, min(low, low - high), max(high, high - low))]
 
 
-def _adds_to_reports(of: Numbers, values: list[Value], number: int) -> Iterable[tuple[int, Number, Number]]:
+def _adds_to_reports(of: NumberVector, values: list[Value], number: int) -> Iterable[tuple[int, Number, Number]]:
     return [(0, 0, 1)] if values[0] is EITHER else [(0, int(values[0]), int(values[0]))]
 
 
@@ -632,7 +652,7 @@ _FUNCTIONS = {
     "product": AllNumbers._moved_product,
     "norm": AllNumbers._moved_norm,
 }
-_NUMBERS: dict[str, tuple[tuple[str, ...], Callable[[AllNumbers, dict[str, Any], str], Numbers]]] = {
+_NUMBERS: dict[str, tuple[tuple[str, ...], Callable[[AllNumbers, dict[str, Any], str], NumberVector]]] = {
     "sum": (("rows", "of"), AllNumbers._sum),
     "sums": (("rows", "of", "key", "keys"), AllNumbers._sums),
     "any_key": (("rows", "of"), AllNumbers._any_key),

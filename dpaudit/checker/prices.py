@@ -19,7 +19,7 @@ from typing import Any
 
 from dpaudit.checker.accounting import check_account
 from dpaudit.checker.accounting_laws import rational as listed_rational
-from dpaudit.checker.intervals import Field
+from dpaudit.checker.intervals import DecimalField
 from dpaudit.checker.reading import (
     FORMAT,
     VERSION,
@@ -42,7 +42,7 @@ _NUMBER = {"gaussian": "noise", "laplace": "noise", "randomised response": "epsi
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedRelease:
     """A release of the path, and how far it moves at most in units of its scale."""
 
     law: str  # of the noise
@@ -58,7 +58,7 @@ Listed = tuple[str, Fraction, int, Fraction | None]
 """Name, number (Σ d² for gaussian, d for laplace, ε for randomised response), count, and rate of the sample."""
 
 
-def events_of(moved: Iterable[Moved]) -> list[Listed] | None:
+def events_of(moved: Iterable[MovedRelease]) -> list[Listed] | None:
     """Return the events that releases are at most, in their order; None where there is no such list."""
     counts: dict[tuple[str, Fraction, Fraction | None], int] = {}
     inside: dict[int, tuple[tuple[Fraction, int], Fraction]] = {}
@@ -144,7 +144,7 @@ Sample = tuple[Fraction, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class ReleaseNoise:
     """The law of one release."""
 
     law: str  # its name
@@ -154,7 +154,7 @@ class Noise:
     details: tuple[tuple[str, Fraction], ...] = ()  # further numbers of the law
 
 
-def read_noise(given: dict[str, Any], sample: int | None, where: str) -> Noise:
+def read_noise(given: dict[str, Any], sample: int | None, where: str) -> ReleaseNoise:
     """Return the law of a release from its fields law, scale, times, line and details."""
     law = given["law"]
     if type(law) is not str or law not in LAWS:
@@ -165,7 +165,7 @@ def read_noise(given: dict[str, Any], sample: int | None, where: str) -> Noise:
     details = fields(given["details"], _DETAILS.get(law, set()), f"{where}: details")
     numbers = tuple((name, rational(details[name], f"{where}: {name}")) for name in sorted(details))
     text(given["line"], f"{where}: line")
-    return Noise(law, scale, sample, whole(given["times"], f"{where}: times", 1, MOST_TIMES), numbers)
+    return ReleaseNoise(law, scale, sample, whole(given["times"], f"{where}: times", 1, MOST_TIMES), numbers)
 
 
 def read_sample(given: dict[str, Any], where: str) -> Sample:
@@ -268,7 +268,9 @@ class Spent:
     outside: Price = field(default_factory=Price)
     inside: dict[int, Price] = field(default_factory=dict)
 
-    def add(self, noise: Noise, price: Price, counted: int, samples: Sequence[Sample], *, is_replaced: bool) -> None:
+    def add(
+        self, noise: ReleaseNoise, price: Price, counted: int, samples: Sequence[Sample], *, is_replaced: bool
+    ) -> None:
         """Add a release that is made ``counted`` times; a sample gains nothing where a record is replaced."""
         times = noise.times * counted
         if noise.sample is None or is_replaced:
@@ -387,7 +389,7 @@ def by_rules(price: Price, notion: str, delta: Fraction, *, alone: bool) -> list
 class Accounted:
     """A release of the only path: its law, how often it is made there, of how many numbers, its price for each kind."""
 
-    noise: Noise
+    noise: ReleaseNoise
     counted: int
     size: int
     prices: Sequence[Price]
@@ -406,7 +408,7 @@ def by_account(
 
 def farthest(
     listed: Iterable[Accounted], samples: Sequence[Sample], *, is_replaced: bool
-) -> tuple[list[Moved], Fraction, Fraction]:
+) -> tuple[list[MovedRelease], Fraction, Fraction]:
     """Return the releases of the only path, each at the most that any kind of records moves it; and ε and δ of others.
 
     Args:
@@ -422,7 +424,7 @@ def farthest(
         each = None if number is None else samples[number]
         if noise.law == "gaussian":
             squares = max((price.gaussian or Fraction(0) for price in prices), default=Fraction(0))
-            moved.append(Moved("gaussian", times, each, number, squares=squares))
+            moved.append(MovedRelease("gaussian", times, each, number, squares=squares))
         elif any(price.delta for price in prices):
             epsilon += times * max(price.other or Fraction(0) for price in prices)
             spent += times * max(price.delta for price in prices)
@@ -432,7 +434,9 @@ def farthest(
             most = max(price.other or Fraction(0) for price in prices)
             alone = noise.law == "laplace" and release.size == 1
             moved.append(
-                Moved(noise.law, times, each, number, far=(most,) if alone else (), epsilon=0 * most if alone else most)
+                MovedRelease(
+                    noise.law, times, each, number, far=(most,) if alone else (), epsilon=0 * most if alone else most
+                )
             )
     return moved, epsilon, spent
 
@@ -440,39 +444,39 @@ def farthest(
 # --- laws: the price of one release, whose numbers move within these intervals -------------------------------
 
 
-def _farthest(noise: Noise, moves: list[Interval]) -> list[Fraction]:
+def _farthest(noise: ReleaseNoise, moves: list[Interval]) -> list[Fraction]:
     return [max(abs(low), abs(high)) / noise.scale for low, high in moves]
 
 
-def _laplace(noise: Noise, moves: list[Interval], is_replaced: bool) -> Price:
+def _laplace(noise: ReleaseNoise, moves: list[Interval], is_replaced: bool) -> Price:
     far = _farthest(noise, moves)
     rho = sum((each**2 / 2 for each in far), Fraction(0))
     total = sum(far, Fraction(0))
     return Price(total, rho, None if any(far) else Fraction(0), Fraction(0), other=total)
 
 
-def _gaussian(noise: Noise, moves: list[Interval], is_replaced: bool) -> Price:
+def _gaussian(noise: ReleaseNoise, moves: list[Interval], is_replaced: bool) -> Price:
     square = sum((each**2 for each in _farthest(noise, moves)), Fraction(0))
     return Price(None if square else Fraction(0), square / 2, square, Fraction(0), gaussian=square)
 
 
-def _discrete_gaussian(noise: Noise, moves: list[Interval], is_replaced: bool) -> Price:
+def _discrete_gaussian(noise: ReleaseNoise, moves: list[Interval], is_replaced: bool) -> Price:
     price = _gaussian(noise, moves, is_replaced)
     return Price(price.epsilon, price.rho, price.epsilon, Fraction(0), gaussian=price.epsilon)
 
 
-def _select(noise: Noise, moves: list[Interval], is_replaced: bool) -> Price:
+def _select(noise: ReleaseNoise, moves: list[Interval], is_replaced: bool) -> Price:
     spread = (max(high for _, high in moves) - min(low for low, _ in moves)) / noise.scale
     return Price(spread, spread**2 / 8, None if spread else Fraction(0), Fraction(0), other=spread)
 
 
-def _noisy_max(noise: Noise, moves: list[Interval], is_replaced: bool) -> Price:
+def _noisy_max(noise: ReleaseNoise, moves: list[Interval], is_replaced: bool) -> Price:
     price = _select(noise, moves, is_replaced)
     spread = price.other or Fraction(0)
     return Price(spread, spread**2 / 2, price.mu2, Fraction(0), other=spread)
 
 
-def _laplace_threshold(noise: Noise, moves: list[Interval], is_replaced: bool) -> Price:
+def _laplace_threshold(noise: ReleaseNoise, moves: list[Interval], is_replaced: bool) -> Price:
     if is_replaced:
         raise CertificateError("the threshold rule is about records that come or go")
     far = [each for each in _farthest(noise, moves) if each]
@@ -485,7 +489,7 @@ def _laplace_threshold(noise: Noise, moves: list[Interval], is_replaced: bool) -
     return Price(total, None, None, sum((exponential(-each) / 2 for each in above), Fraction(0)), other=total)
 
 
-def _propose_test_release(noise: Noise, moves: list[Interval], is_replaced: bool) -> Price:
+def _propose_test_release(noise: ReleaseNoise, moves: list[Interval], is_replaced: bool) -> Price:
     if len(moves) < 2:
         raise CertificateError("a lead of one option over none")
     eta = (max(high for _, high in moves) - min(low for low, _ in moves)) / noise.scale
@@ -497,7 +501,7 @@ def _propose_test_release(noise: Noise, moves: list[Interval], is_replaced: bool
     return Price(eta, None, None, exponential(-above) / 2, other=eta)
 
 
-def _truncated_laplace(noise: Noise, moves: list[Interval], is_replaced: bool) -> Price:
+def _truncated_laplace(noise: ReleaseNoise, moves: list[Interval], is_replaced: bool) -> Price:
     far = [each for each in _farthest(noise, moves) if each]
     if not far:
         return Price()
@@ -510,7 +514,7 @@ def _truncated_laplace(noise: Noise, moves: list[Interval], is_replaced: bool) -
     return Price(total, None, None, lost, other=total)
 
 
-def _randomised_response(noise: Noise, moves: list[Interval], is_replaced: bool) -> Price:
+def _randomised_response(noise: ReleaseNoise, moves: list[Interval], is_replaced: bool) -> Price:
     flips = dict(noise.details)["probability"]
     if not is_replaced:
         raise CertificateError("reports of all records are about records that are replaced")
@@ -520,7 +524,7 @@ def _randomised_response(noise: Noise, moves: list[Interval], is_replaced: bool)
     return Price(total, total**2 / 2, None if total else Fraction(0), Fraction(0), other=total)
 
 
-def _above_threshold(noise: Noise, moves: list[Interval], is_replaced: bool) -> Price:
+def _above_threshold(noise: ReleaseNoise, moves: list[Interval], is_replaced: bool) -> Price:
     details = dict(noise.details)
     above, scale = details["above"], details["noise"]
     if scale <= 0 or above.denominator != 1 or not 0 <= above <= len(moves):
@@ -566,7 +570,9 @@ def gaussian_epsilon(square: Fraction, delta: Fraction) -> Fraction:
     """Return a fraction above the ε at which a μ-GDP mechanism has this δ, for μ² = ``square`` (Balle & Wang 2018)."""
     if not square:
         return Fraction(0)
-    field = Field(_GAUSSIAN_DIGITS + min(2_000, int(square / 4) + 2 * isqrt(int(square))))  # Φ(−μ/2 − ε/μ) is tiny
+    field = DecimalField(
+        _GAUSSIAN_DIGITS + min(2_000, int(square / 4) + 2 * isqrt(int(square)))
+    )  # Φ(−μ/2 − ε/μ) is tiny
     mu = field(square).root()
 
     def is_enough(steps: int) -> bool:

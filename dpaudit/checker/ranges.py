@@ -1,7 +1,7 @@
 """What can an operation make of values of which only the ends are known? Exact arithmetic with open and closed ends.
 
-A value is a number, a text or a truth; None where it is missing; a `Range` of numbers, which may besides be missing;
-or `EITHER` truth. An operation returns all that it can make of its values, and perhaps more.
+A value is a number, a text or a truth; None where it is missing; a `NumberRange`, which may besides be missing; or
+`EITHER` truth. An operation returns all that it can make of its values, and perhaps more.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Value = Any
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class NumberRange:
     """All numbers between two ends; an open end does not belong to it. Without an end: an infinite one, open."""
 
     low: Number
@@ -46,9 +46,9 @@ class Range:
     missing: bool = False
 
     @staticmethod
-    def of(value: Value) -> Range:
+    def of(value: Value) -> NumberRange:
         """Return a number or a range as a range."""
-        return value if type(value) is Range else Range(value, value)
+        return value if type(value) is NumberRange else NumberRange(value, value)
 
     @property
     def value(self) -> Value:
@@ -72,12 +72,14 @@ def plain(number: Number) -> Number:
     return number
 
 
-def _made(low: Number, high: Number, low_open: bool, high_open: bool) -> Range:
+def _made(low: Number, high: Number, low_open: bool, high_open: bool) -> NumberRange:
     low, high = plain(low), plain(high)
-    return Range(low, high, low_open or low == -math.inf, high_open or high == math.inf)
+    return NumberRange(low, high, low_open or low == -math.inf, high_open or high == math.inf)
 
 
-def on_numbers(function: Callable[..., Range], on_points: Callable[..., Number] | None = None) -> Callable[..., Value]:
+def on_numbers(
+    function: Callable[..., NumberRange], on_points: Callable[..., Number] | None = None
+) -> Callable[..., Value]:
     """Return a function of ranges as one of values: what it is made of is missing where one of them is.
 
     Args:
@@ -90,7 +92,7 @@ def on_numbers(function: Callable[..., Range], on_points: Callable[..., Number] 
             return plain(on_points(*values))
         if any(value is None for value in values):
             return None
-        ranges = [Range.of(value) for value in values]
+        ranges = [NumberRange.of(value) for value in values]
         result = function(*ranges)
         return replace(result, missing=True) if any(each.missing for each in ranges) else result.value
 
@@ -109,18 +111,18 @@ def hull(one: Value, other: Value) -> Value:
     if isinstance(one, bool | _Either) or isinstance(other, bool | _Either):
         return EITHER
     if one is None or other is None:
-        return replace(Range.of(other if one is None else one), missing=True)
-    left, right = Range.of(one), Range.of(other)
+        return replace(NumberRange.of(other if one is None else one), missing=True)
+    left, right = NumberRange.of(one), NumberRange.of(other)
     low = min((left.low, left.low_open), (right.low, right.low_open))
     high = max((left.high, not left.high_open), (right.high, not right.high_open))
-    return Range(low[0], high[0], low[1], not high[1], left.missing or right.missing)
+    return NumberRange(low[0], high[0], low[1], not high[1], left.missing or right.missing)
 
 
 def rough(value: Value) -> Value:
     """Return what a number may be once it was rounded as floats are."""
     if value is None or value == 0:
         return value
-    given = Range.of(value)
+    given = NumberRange.of(value)
     low, high = given.low - abs(given.low) * _ROUGH, given.high + abs(given.high) * _ROUGH
     return replace(_made(low, high, False, False), missing=given.missing)
 
@@ -128,24 +130,24 @@ def rough(value: Value) -> Value:
 # --- arithmetic ---------------------------------------------------------------------------------------------
 
 
-def add(one: Range, other: Range) -> Range:
+def add(one: NumberRange, other: NumberRange) -> NumberRange:
     """x + y."""
     return _made(
         one.low + other.low, one.high + other.high, one.low_open or other.low_open, one.high_open or other.high_open
     )
 
 
-def negative(one: Range) -> Range:
+def negative(one: NumberRange) -> NumberRange:
     """−x."""
-    return Range(-one.high, -one.low, one.high_open, one.low_open)
+    return NumberRange(-one.high, -one.low, one.high_open, one.low_open)
 
 
-def subtract(one: Range, other: Range) -> Range:
+def subtract(one: NumberRange, other: NumberRange) -> NumberRange:
     """x − y."""
     return add(one, negative(other))
 
 
-def multiply(one: Range, other: Range) -> Range:
+def multiply(one: NumberRange, other: NumberRange) -> NumberRange:
     """x·y."""
     corners = []
     for left, left_open in ((one.low, one.low_open), (one.high, one.high_open)):
@@ -158,7 +160,7 @@ def multiply(one: Range, other: Range) -> Range:
     return _made(low[0], high[0], low[1], not high[1])
 
 
-def divide(one: Range, other: Range) -> Range:
+def divide(one: NumberRange, other: NumberRange) -> NumberRange:
     """x/y."""
     if other.low < 0 < other.high or other.holds(0):
         raise CertificateError("a quotient by what may be 0")
@@ -182,29 +184,29 @@ def _ceil(end: Number) -> Number:
     return end if type(end) is float else math.ceil(end)
 
 
-def floor(one: Range) -> Range:
+def floor(one: NumberRange) -> NumberRange:
     """The largest whole number that is at most x."""
     return _made(_floor(one.low), _ceil(one.high) - 1 if one.high_open else _floor(one.high), False, False)
 
 
-def ceil(one: Range) -> Range:
+def ceil(one: NumberRange) -> NumberRange:
     """The smallest whole number that is at least x."""
     return negative(floor(negative(one)))
 
 
-def truncate(one: Range) -> Range:
+def truncate(one: NumberRange) -> NumberRange:
     """X without its digits after the point."""
     low = floor(one).low if one.low >= 0 else ceil(one).low
     high = ceil(one).high if one.high <= 0 else floor(one).high
     return _made(low, high, False, False)
 
 
-def floor_divide(one: Range, other: Range) -> Range:
+def floor_divide(one: NumberRange, other: NumberRange) -> NumberRange:
     """⌊x/y⌋."""
     return floor(divide(one, other))
 
 
-def remainder(one: Range, other: Range) -> Range:
+def remainder(one: NumberRange, other: NumberRange) -> NumberRange:
     """x − y·⌊x/y⌋, which has the sign of y."""
     times = floor_divide(one, other)
     if times.low == times.high and other.low == other.high:
@@ -213,7 +215,7 @@ def remainder(one: Range, other: Range) -> Range:
     return _made(low, high, other.low < 0, other.low >= 0)
 
 
-def rounded(one: Range, digits: int) -> Range:
+def rounded(one: NumberRange, digits: int) -> NumberRange:
     """X to so many digits after the point, halves to even ones."""
     return _made(_round(one.low, digits), _round(one.high, digits), False, False)
 
@@ -222,7 +224,7 @@ def _round(end: Number, digits: int) -> Number:
     return end if type(end) is float else round(Fraction(end), digits)
 
 
-def absolute(one: Range) -> Range:
+def absolute(one: NumberRange) -> NumberRange:
     """|x|."""
     if one.low >= 0:
         return one
@@ -232,7 +234,7 @@ def absolute(one: Range) -> Range:
     return _made(0, high[0], False, not high[1])
 
 
-def power(one: Range, exponent: int) -> Range:
+def power(one: NumberRange, exponent: int) -> NumberRange:
     """X to the power of a whole number from 1 on."""
     base = absolute(one) if exponent % 2 == 0 else one
     for end in (base.low, base.high):
@@ -241,40 +243,42 @@ def power(one: Range, exponent: int) -> Range:
     return _made(base.low**exponent, base.high**exponent, base.low_open, base.high_open)
 
 
-def minimum(one: Range, other: Range) -> Range:
+def minimum(one: NumberRange, other: NumberRange) -> NumberRange:
     """The smaller of x and y."""
     low = min((one.low, one.low_open), (other.low, other.low_open))
     high = min((one.high, not one.high_open), (other.high, not other.high_open))
     return _made(low[0], high[0], low[1], not high[1])
 
 
-def maximum(one: Range, other: Range) -> Range:
+def maximum(one: NumberRange, other: NumberRange) -> NumberRange:
     """The larger of x and y."""
     return negative(minimum(negative(one), negative(other)))
 
 
-def clip(one: Range, low: Number, high: Number) -> Range:
+def clip(one: NumberRange, low: Number, high: Number) -> NumberRange:
     """X, but at least low and at most high."""
-    return minimum(maximum(one, Range(low, low, low == -math.inf)), Range(high, high, False, high == math.inf))
+    return minimum(
+        maximum(one, NumberRange(low, low, low == -math.inf)), NumberRange(high, high, False, high == math.inf)
+    )
 
 
-def square_root(one: Range) -> Range:
+def square_root(one: NumberRange) -> NumberRange:
     """√x."""
     if one.low < 0:
         raise CertificateError("a root of what may be negative")
     return _rising(one, _root_below, lambda end: root(Fraction(end)))
 
 
-def exponentiated(one: Range) -> Range:
+def exponentiated(one: NumberRange) -> NumberRange:
     """e^x."""
     if max((abs(end) for end in (one.low, one.high) if type(end) is not float), default=0) > _MOST_EXPONENT:
         raise CertificateError(f"an exponential of what may be above {_MOST_EXPONENT:,}")
     below = 0 if one.low == -math.inf else None
     raised = _rising(one, lambda end: 1 / exponential(-Fraction(end)), lambda end: exponential(Fraction(end)))
-    return raised if below is None else Range(0, raised.high, True, raised.high_open)
+    return raised if below is None else NumberRange(0, raised.high, True, raised.high_open)
 
 
-def natural_logarithm(one: Range) -> Range:
+def natural_logarithm(one: NumberRange) -> NumberRange:
     """ln x."""
     if one.low < 0 or one.holds(0):
         raise CertificateError("a logarithm of what may be 0 or less")
@@ -284,7 +288,7 @@ def natural_logarithm(one: Range) -> Range:
     return _rising(one, _log_below, _log_above)
 
 
-def _rising(one: Range, below: Callable[[Number], Number], above: Callable[[Number], Number]) -> Range:
+def _rising(one: NumberRange, below: Callable[[Number], Number], above: Callable[[Number], Number]) -> NumberRange:
     low = one.low if type(one.low) is float else below(one.low)
     high = one.high if type(one.high) is float else above(one.high)
     return _made(low, high, False, False)
@@ -310,13 +314,13 @@ def _log_below(end: Number) -> Number:
     return logarithm(Fraction(end)) - room
 
 
-def bins(one: Range, edges: Sequence[Number], right: bool) -> Range:
+def bins(one: NumberRange, edges: Sequence[Number], right: bool) -> NumberRange:
     """How many edges are at most x; below x with ``right``."""
     if right:
         low = (bisect_right if one.low_open else bisect_left)(edges, one.low)
-        return Range(low, bisect_left(edges, one.high))
+        return NumberRange(low, bisect_left(edges, one.high))
     high = (bisect_left if one.high_open else bisect_right)(edges, one.high)
-    return Range(bisect_right(edges, one.low), high)
+    return NumberRange(bisect_right(edges, one.low), high)
 
 
 # --- truths -------------------------------------------------------------------------------------------------
@@ -366,24 +370,24 @@ def equal(one: Value, other: Value) -> Value:
 
 
 def _compared(
-    one: Value, other: Value, function: Callable[[Range, Range], Value], on_points: Callable[..., bool]
+    one: Value, other: Value, function: Callable[[NumberRange, NumberRange], Value], on_points: Callable[..., bool]
 ) -> Value:
     if one is None or other is None:
         return False
     if type(one) in _POINTS and type(other) in _POINTS:
         return on_points(one, other)
-    left, right = Range.of(one), Range.of(other)
+    left, right = NumberRange.of(one), NumberRange.of(other)
     truth = function(left, right)
     return EITHER if truth is True and (left.missing or right.missing) else truth
 
 
-def _less(one: Range, other: Range) -> Value:
+def _less(one: NumberRange, other: NumberRange) -> Value:
     if one.high < other.low or (one.high == other.low and (one.high_open or other.low_open)):
         return True
     return False if one.low >= other.high else EITHER
 
 
-def _same(one: Range, other: Range) -> Value:
+def _same(one: NumberRange, other: NumberRange) -> Value:
     if one.low == one.high == other.low == other.high:
         return True
     apart = _less(one, other) is True or _less(other, one) is True
@@ -392,7 +396,7 @@ def _same(one: Range, other: Range) -> Value:
 
 def among(one: Value, values: frozenset[Any]) -> Value:
     """Whether it is one of these values, of its type; a missing value is none of them."""
-    if type(one) is not Range:
+    if type(one) is not NumberRange:
         return (EITHER if values else False) if one is EITHER else one is not None and one in values
     return EITHER if any(one.holds(each) for each in values) else False
 
@@ -401,7 +405,7 @@ def filled(one: Value, other: Value) -> Value:
     """Y where x is missing, else x."""
     if one is None:
         return other
-    if type(one) is Range and one.missing:
+    if type(one) is NumberRange and one.missing:
         return hull(replace(one, missing=False).value, other)
     return one
 
@@ -415,12 +419,12 @@ def chosen(condition: Value, one: Value, other: Value) -> Value:
 
 def counted(one: Value) -> Value:
     """1 for true, 0 for false."""
-    return Range(0, 1) if one is EITHER else int(one)
+    return NumberRange(0, 1) if one is EITHER else int(one)
 
 
 def is_missing(one: Value) -> Value:
     """Whether it is missing."""
-    return EITHER if type(one) is Range and one.missing else one is None
+    return EITHER if type(one) is NumberRange and one.missing else one is None
 
 
 # --- Which values may a column hold, and is each of them in one of the cells that it is cut into? ---
@@ -433,7 +437,7 @@ _TAGS = {"number": Fraction, "text": str, "truth": bool}
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class DomainColumn:
     """A column of the declared domain."""
 
     name: str  # as the data call it
@@ -445,7 +449,7 @@ class Column:
     told: dict[str, Any]  # what it may hold, as the certificate says it
 
 
-def read_columns(value: object) -> list[Column]:
+def read_columns(value: object) -> list[DomainColumn]:
     """Return the columns that a certificate lists.
 
     Raises:
@@ -458,7 +462,7 @@ def read_columns(value: object) -> list[Column]:
     return columns
 
 
-def _column(value: object, where: str) -> Column:
+def _column(value: object, where: str) -> DomainColumn:
     given = fields(value, {"name", "type", "low", "high", "values", "missing", "cells"}, where)
     name, kind = text(given["name"], f"{where}: name"), given["type"]
     if type(kind) is not str or kind not in _TYPES:
@@ -493,7 +497,7 @@ def _column(value: object, where: str) -> Column:
         kind == "float64" and bool(points) and all(type(cell) is int or cell is None for cell in points)
     )
     told = {key: given[key] for key in ("name", "type", "low", "high", "values", "missing")}
-    return Column(name, _TYPES[kind], whole, kind == "match", cells, told)
+    return DomainColumn(name, _TYPES[kind], whole, kind == "match", cells, told)
 
 
 def _fractions_in(values: list[Any] | None) -> list[Fraction]:
@@ -512,8 +516,8 @@ def _cell(value: object, kind: str, where: str) -> Value:
         if low >= high or (kind == "int64" and any(type(each) is Fraction for each in ends)):
             raise CertificateError(f"{where}: from {members[1]} to {members[2]} is no {members[0]} cell")
         if kind == "float64":
-            return Range(low, high, True, True)
-        return Range(low, high, low == -math.inf, high == math.inf)
+            return NumberRange(low, high, True, True)
+        return NumberRange(low, high, low == -math.inf, high == math.inf)
     member = point(members, where)
     if type(member) is not _TAGS[_TYPES[kind]]:
         raise CertificateError(f"{where}: a column of type {kind} has no such value")
@@ -537,13 +541,17 @@ def _cover(
     if kind == "text" and listed is None:
         raise ForgedError(f"{where}: texts that are not listed have no cells")
     if listed is not None:
-        if any(type(cell) is Range for cell in present) or len(present) != len(listed) or set(present) != set(listed):
+        if (
+            any(type(cell) is NumberRange for cell in present)
+            or len(present) != len(listed)
+            or set(present) != set(listed)
+        ):
             raise ForgedError(f"{where}: its cells are not its values, each of them once")
         return
     if not present:
         raise ForgedError(f"{where}: its cells hold no numbers")
-    ordered = sorted((Range.of(cell) for cell in present), key=_place)
-    follows: Callable[[Range, Range], bool] = _next_whole if kind in ("int64", "match") else _next
+    ordered = sorted((NumberRange.of(cell) for cell in present), key=_place)
+    follows: Callable[[NumberRange, NumberRange], bool] = _next_whole if kind in ("int64", "match") else _next
     low, high = (-math.inf if ends[0] is None else ends[0]), (math.inf if ends[1] is None else ends[1])
     first, last = ordered[0], ordered[-1]
     at_ends = (first.low, last.high) == (low, high) and not (
@@ -553,14 +561,14 @@ def _cover(
         raise ForgedError(f"{where}: its cells are not disjoint, or do not cover all from {low} to {high}")
 
 
-def _place(cell: Range) -> tuple[Number, bool]:
+def _place(cell: NumberRange) -> tuple[Number, bool]:
     return cell.low, cell.low_open
 
 
-def _next(one: Range, other: Range) -> bool:
+def _next(one: NumberRange, other: NumberRange) -> bool:
     """Whether a cell begins where another ends: one of both holds the number between them."""
     return one.high == other.low and one.high_open is not other.low_open
 
 
-def _next_whole(one: Range, other: Range) -> bool:
+def _next_whole(one: NumberRange, other: NumberRange) -> bool:
     return bool(other.low == one.high + 1)

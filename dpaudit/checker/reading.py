@@ -187,18 +187,18 @@ def _rational(value: str) -> Fraction | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Expression:
+class LinearExpression:
     """A linear expression; no coefficient is zero."""
 
     terms: Mapping[str, Fraction]
     constant: Fraction
 
-    def minus(self, other: Expression) -> Expression:
+    def minus(self, other: LinearExpression) -> LinearExpression:
         """Return the difference of two expressions."""
         terms = dict(self.terms)
         for name, coefficient in other.terms.items():
             terms[name] = terms.get(name, Fraction(0)) - coefficient
-        return Expression({name: c for name, c in terms.items() if c}, self.constant - other.constant)
+        return LinearExpression({name: c for name, c in terms.items() if c}, self.constant - other.constant)
 
 
 @lru_cache(maxsize=4096)
@@ -209,7 +209,7 @@ def _variable(name: str) -> tuple[str, int] | None:
     return (match[1], int(match[2])) if match else None
 
 
-def expression(value: object, known: Mapping[str, int], where: str, steps: Steps) -> Expression:
+def expression(value: object, known: Mapping[str, int], where: str, steps: Steps) -> LinearExpression:
     """Return a linear expression.
 
     Args:
@@ -236,7 +236,7 @@ def expression(value: object, known: Mapping[str, int], where: str, steps: Steps
         if variable is None or variable[1] >= known.get(variable[0], 0):
             raise CertificateError(f"{where}: there is no variable {shown(name)} here")
         terms[name] = coefficient
-    return Expression(terms, constant)
+    return LinearExpression(terms, constant)
 
 
 def to_integers(numbers: list[Fraction], digits: int, where: str) -> tuple[list[int], int]:
@@ -259,14 +259,14 @@ def to_integers(numbers: list[Fraction], digits: int, where: str) -> tuple[list[
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class LeafOutput:
     """The output of a leaf: its complete form, and the expressions that it releases."""
 
     form: tuple[Any, ...]
-    released: tuple[Expression, ...]
+    released: tuple[LinearExpression, ...]
 
 
-def output(value: object, known: Mapping[str, int], where: str, steps: Steps) -> Output:
+def output(value: object, known: Mapping[str, int], where: str, steps: Steps) -> LeafOutput:
     """Return an output, with the expressions that it releases.
 
     Args:
@@ -278,7 +278,7 @@ def output(value: object, known: Mapping[str, int], where: str, steps: Steps) ->
     Raises:
         CertificateError: if it is not an output in this format, or too large.
     """
-    released: list[Expression] = []
+    released: list[LinearExpression] = []
     members = 0
 
     def form(value: object, level: int) -> tuple[Any, ...]:
@@ -310,4 +310,4 @@ def output(value: object, known: Mapping[str, int], where: str, steps: Steps) ->
                 return (tag, frozenset(number.terms.items()), number.constant)
         raise CertificateError(f"{where}: {shown(tag)} with {len(parts)} parts is no output")
 
-    return Output(form(value, 1), tuple(released))
+    return LeafOutput(form(value, 1), tuple(released))

@@ -21,8 +21,8 @@ from dpaudit.checker.prices import (
     RULES,
     Accounted,
     Amount,
-    Noise,
     Price,
+    ReleaseNoise,
     Sample,
     Spent,
     by_account,
@@ -51,7 +51,7 @@ Test = tuple[int, str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnValues:
     """What a column may hold: numbers from low to high (None: without an end), or values that are listed."""
 
     name: str
@@ -95,7 +95,7 @@ def meets(point: Point, operator: str, operand: Any) -> bool:
     return bool(point < operand if operator == "<" else point <= operand)
 
 
-def read_columns(value: object) -> list[Column]:
+def read_columns(value: object) -> list[ColumnValues]:
     """Return the columns that a certificate lists."""
     columns = []
     for number, given in enumerate(items(value, "columns", MOST_COLUMNS)):
@@ -112,7 +112,7 @@ def read_columns(value: object) -> list[Column]:
             values = tuple(point(each, where) for each in listed)
         elif low is not None and high is not None and low > high:
             raise CertificateError(f"{where}: its low end is above its high end")
-        columns.append(Column(text(given["name"], f"{where}: name"), low, high, values, given["missing"]))
+        columns.append(ColumnValues(text(given["name"], f"{where}: name"), low, high, values, given["missing"]))
     if len({each.name for each in columns}) < len(columns):
         raise CertificateError("columns: two of them have one name")
     return columns
@@ -140,14 +140,14 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class MovedValue:
     """How a number moves: terms, and what moves within, each as (kind, factor, values).
 
     ``ball``: a vector instead, of at most the length ``high`` of its only term.
     """
 
     terms: tuple[Term, ...]
-    bent: tuple[tuple[str, Fraction, tuple[Value, ...]], ...] = ()
+    bent: tuple[tuple[str, Fraction, tuple[MovedValue, ...]], ...] = ()
     ball: bool = False
 
     def tests(self) -> set[Test]:
@@ -155,7 +155,7 @@ class Value:
         tests = {test for term in self.terms for test, _ in term.conditions}
         return tests.union(*(inner.tests() for _, _, within in self.bent for inner in within))
 
-    def moved(self, added: Kind, removed: Kind | None) -> Interval:
+    def moved(self, added: RecordKind, removed: RecordKind | None) -> Interval:
         """Return how far it moves where a record of one kind comes, and one of another kind goes; exact in a ball."""
         if self.ball:
             (term,) = self.terms
@@ -179,13 +179,13 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kind:
+class RecordKind:
     """One kind of records: which tests they meet, and what they add to which values, by these once it is known."""
 
     met: frozenset[Test]
-    known: dict[int, tuple[Value, Interval]] = field(default_factory=dict)
+    known: dict[int, tuple[MovedValue, Interval]] = field(default_factory=dict)
 
-    def adds(self, value: Value) -> Interval:
+    def adds(self, value: MovedValue) -> Interval:
         """Return the sum of the terms of a value that such a record is in."""
         if id(value) not in self.known:
             terms = [term for term in value.terms if self.is_in(term)]
@@ -193,7 +193,7 @@ class Kind:
             self.known[id(value)] = value, (low, high)
         return self.known[id(value)][1]
 
-    def all_that_it_adds(self, value: Value) -> tuple[Any, ...]:
+    def all_that_it_adds(self, value: MovedValue) -> tuple[Any, ...]:
         """Return what such a record adds to a value, and to all that moves within it."""
         within = (self.all_that_it_adds(inner) for _, _, listed in value.bent for inner in listed)
         return (self.adds(value), *within)
@@ -203,7 +203,7 @@ class Kind:
         return all((test in self.met) is holds for test, holds in term.conditions)
 
 
-def read_value(value: object, columns: Sequence[Column], where: str, steps: Steps, depth: int = 0) -> Value:
+def read_value(value: object, columns: Sequence[ColumnValues], where: str, steps: Steps, depth: int = 0) -> MovedValue:
     """Return how a number moves, from {"terms": …, "bent": …} or {"ball": term}."""
     if depth > MOST_DEPTH:
         raise CertificateError(f"{where}: more than {MOST_DEPTH} levels")
@@ -212,7 +212,7 @@ def read_value(value: object, columns: Sequence[Column], where: str, steps: Step
         term = _term(given["ball"], columns, where, steps)
         if term.low != -term.high or term.high < 0:
             raise CertificateError(f"{where}: a ball goes from minus its radius to its radius")
-        return Value((term,), ball=True)
+        return MovedValue((term,), ball=True)
     given = fields(value, {"terms", "bent"}, where)
     terms = tuple(_term(each, columns, where, steps) for each in items(given["terms"], where, MOST_TERMS))
     bent = []
@@ -225,10 +225,10 @@ def read_value(value: object, columns: Sequence[Column], where: str, steps: Step
         if any(one.ball for one in inner):
             raise CertificateError(f"{where}: a function of a vector")
         bent.append((each["kind"], rational(each["factor"], where), inner))
-    return Value(terms, tuple(bent))
+    return MovedValue(terms, tuple(bent))
 
 
-def _term(value: object, columns: Sequence[Column], where: str, steps: Steps) -> Term:
+def _term(value: object, columns: Sequence[ColumnValues], where: str, steps: Steps) -> Term:
     given = fields(value, {"if", "low", "high"}, where)
     conditions = []
     for each in items(given["if"], where, MOST_COLUMNS):
@@ -247,7 +247,7 @@ def _term(value: object, columns: Sequence[Column], where: str, steps: Steps) ->
     return Term(tuple(conditions), low, high)
 
 
-def kinds_of(tests: set[Test], columns: Sequence[Column], steps: Steps) -> list[Kind]:
+def kinds_of(tests: set[Test], columns: Sequence[ColumnValues], steps: Steps) -> list[RecordKind]:
     """Return every kind of records, as far as these tests tell them apart."""
     parts: list[list[frozenset[Test]]] = []
     many = 1
@@ -260,7 +260,7 @@ def kinds_of(tests: set[Test], columns: Sequence[Column], steps: Steps) -> list[
             many *= len(points)
             if many > MOST_KINDS:
                 raise CertificateError(f"there are more than {MOST_KINDS:,} kinds of records")
-    return [Kind(frozenset().union(*chosen)) for chosen in itertools.product(*parts)]
+    return [RecordKind(frozenset().union(*chosen)) for chosen in itertools.product(*parts)]
 
 
 # --- Do the releases of a program prove its bound? -------------------------------------------------------
@@ -268,19 +268,21 @@ def kinds_of(tests: set[Test], columns: Sequence[Column], steps: Steps) -> list[
 
 MOST_PATHS = 20_000
 RELATIONS = ("add-remove", "replace")
-Listed = list[tuple["Release", int]]
+Listed = list[tuple["NumbersRelease", int]]
 """The releases of a path, each with how often it is made there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class NumbersRelease:
     """Noise on private numbers, or a choice by scores."""
 
-    noise: Noise
-    values: tuple[Value, ...]
+    noise: ReleaseNoise
+    values: tuple[MovedValue, ...]
 
 
-def _read_releases(given: dict[str, Any], steps: Steps) -> tuple[list[Column], list[Sample], list[Release]]:
+def _read_releases(
+    given: dict[str, Any], steps: Steps
+) -> tuple[list[ColumnValues], list[Sample], list[NumbersRelease]]:
     columns = read_columns(given["columns"])
     samples = [
         read_sample(fields(each, {"rate", "times"}, f"sample {number}"), f"sample {number}")
@@ -303,7 +305,7 @@ def accounted(given: dict[str, Any], relation: str) -> tuple[list[Accounted], li
     )
 
 
-def _accounted(listed: Listed, columns: list[Column], relation: str, steps: Steps) -> list[Accounted]:
+def _accounted(listed: Listed, columns: list[ColumnValues], relation: str, steps: Steps) -> list[Accounted]:
     priced = []
     for each, times in listed:
         pairs = _pairs([each], columns, relation, steps)
@@ -312,11 +314,11 @@ def _accounted(listed: Listed, columns: list[Column], relation: str, steps: Step
 
 
 def _pairs(
-    releases: Sequence[Release], columns: list[Column], relation: str, steps: Steps
-) -> list[tuple[Kind, Kind | None]]:
+    releases: Sequence[NumbersRelease], columns: list[ColumnValues], relation: str, steps: Steps
+) -> list[tuple[RecordKind, RecordKind | None]]:
     """Return each kind of records that comes, with each that goes under "replace"; of kinds that add the same, one."""
     values = [value for each in releases for value in each.values]
-    distinct: dict[tuple[Any, ...], Kind] = {}
+    distinct: dict[tuple[Any, ...], RecordKind] = {}
     for kind in kinds_of(set().union(*(value.tests() for value in values)), columns, steps):
         steps.spend(sum(len(value.terms) + 1 for value in values))
         distinct.setdefault(tuple(kind.all_that_it_adds(value) for value in values), kind)
@@ -383,7 +385,7 @@ def check_releases(given: dict[str, Any], relation: str, group: int, steps: Step
     ]
 
 
-def _release(value: object, columns: Any, samples: int, where: str, steps: Steps) -> Release:
+def _release(value: object, columns: Any, samples: int, where: str, steps: Steps) -> NumbersRelease:
     given = fields(value, {"law", "scale", "values", "sample", "times", "line", "details"}, where)
     sample = None if given["sample"] is None else whole(given["sample"], f"{where}: sample", 0, samples - 1)
     noise = read_noise(given, sample, where)
@@ -392,15 +394,15 @@ def _release(value: object, columns: Any, samples: int, where: str, steps: Steps
     )
     if any(value.ball for value in values) and (noise.law != "gaussian" or len(values) > 1):
         raise CertificateError(f"{where}: only Gaussian noise hides a vector of which the length is known")
-    return Release(noise, values)
+    return NumbersRelease(noise, values)
 
 
-def _price(release: Release, added: Kind, removed: Kind | None) -> Price:
+def _price(release: NumbersRelease, added: RecordKind, removed: RecordKind | None) -> Price:
     moves = [value.moved(added, removed) for value in release.values]
     return LAWS[release.noise.law](release.noise, moves, removed is not None)
 
 
-def _spent(listed: Listed, samples: list[Sample], added: Kind, removed: Kind | None) -> Spent:
+def _spent(listed: Listed, samples: list[Sample], added: RecordKind, removed: RecordKind | None) -> Spent:
     """Return what all releases of a path cost for one pair of kinds."""
     spent = Spent()
     for release, counted in listed:

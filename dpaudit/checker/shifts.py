@@ -17,8 +17,8 @@ from typing import Any
 from dpaudit.checker.reading import (
     DIGITS_OF_VECTOR,
     CertificateError,
-    Expression,
     ForgedError,
+    LinearExpression,
     Steps,
     expression,
     fields,
@@ -28,7 +28,17 @@ from dpaudit.checker.reading import (
     to_integers,
     whole,
 )
-from dpaudit.checker.tree import ALIGNED, MOST_NODES, Condition, Draw, Leaf, Tree, condition, contradict, supports
+from dpaudit.checker.tree import (
+    ALIGNED,
+    MOST_NODES,
+    CheckedTree,
+    Condition,
+    Leaf,
+    TreeDraw,
+    condition,
+    contradict,
+    supports,
+)
 
 MOST_DIFFERENCES = 20_000
 MOST_LENGTH = 1_000
@@ -64,11 +74,11 @@ class Region:
     name: str  # what messages call it
     rows: tuple[Mapping[str, int], ...]  # inequalities over data, states and draws
     equalities: tuple[Mapping[str, int], ...]  # conditions with "=" and released expressions
-    draws: tuple[Draw, ...]  # the draws that are shifted
+    draws: tuple[TreeDraw, ...]  # the draws that are shifted
 
     @classmethod
     def of(
-        cls, name: str, conditions: Sequence[Condition], kept: Iterable[Expression], draws: Sequence[Draw]
+        cls, name: str, conditions: Sequence[Condition], kept: Iterable[LinearExpression], draws: Sequence[TreeDraw]
     ) -> Region:
         """Return the region of some conditions.
 
@@ -351,7 +361,7 @@ def check_tree(given: dict[str, Any], length: int, movement: Movement, steps: St
     """
     nodes = items(given["nodes"], "nodes", MOST_NODES, 1)
     merged = items(given["classes"], "classes", MOST_NODES)
-    tree = Tree("", {"q": length}, steps, (set(), ALIGNED)).read(nodes)
+    tree = CheckedTree("", {"q": length}, steps, (set(), ALIGNED)).read(nodes)
     members: dict[int, list[Leaf]] = {}
     alone: list[Leaf] = []
     live: list[Leaf] = []
@@ -394,7 +404,7 @@ def _cost(region: Region, given: Mapping[str, Any], length: int, movement: Movem
     return dearest(region, given["shifts"], length, movement, steps)
 
 
-def _same_supports(tree: Tree) -> None:
+def _same_supports(tree: CheckedTree) -> None:
     """Raise unless each draw has the same support on all paths, since a merged class is compared with other paths."""
     for number, supports_seen in enumerate(tree.supports):
         if len(supports_seen) > 1:
@@ -431,7 +441,7 @@ def _merged(
     return Region.of(where, hull, first.output.released, first.draws), entry
 
 
-def _hull(value: object, length: int, draws: tuple[Draw, ...], where: str, steps: Steps) -> list[Condition]:
+def _hull(value: object, length: int, draws: tuple[TreeDraw, ...], where: str, steps: Steps) -> list[Condition]:
     hull = []
     for given in items(value, where, MOST_CONDITIONS):
         terms, kind = items(given, where, 2, 2)
@@ -473,7 +483,7 @@ class _Value:
     """One value: what it is on each leaf."""
 
     name: str
-    leaves: tuple[tuple[Leaf, Expression], ...]
+    leaves: tuple[tuple[Leaf, LinearExpression], ...]
 
     @property
     def integer(self) -> bool:
@@ -521,14 +531,14 @@ def check_values(value: object, length: int, movement: Movement, steps: Steps) -
 
 
 def _read_value(name: str, value: object, length: int, steps: Steps) -> _Value:
-    tree = Tree(f"{name}: ", {"q": length}, steps, (set(), frozenset())).read(items(value, name, MOST_NODES, 1))
+    tree = CheckedTree(f"{name}: ", {"q": length}, steps, (set(), frozenset())).read(items(value, name, MOST_NODES, 1))
     if not 1 <= len(tree.leaves) <= MOST_LEAVES:
         raise CertificateError(f"{name}: {len(tree.leaves):,} leaves, between 1 and {MOST_LEAVES:,} are possible")
-    leaves: list[tuple[Leaf, Expression]] = []
+    leaves: list[tuple[Leaf, LinearExpression]] = []
     for leaf in tree.leaves.values():
         if leaf.draws or leaf.output.form[0] != "float" or len(leaf.output.form) != 3:
             raise ForgedError(f"{leaf.name}: a value is a number, and no noise is drawn for it")
-        leaves.append((leaf, Expression(dict(leaf.output.form[1]), leaf.output.form[2])))
+        leaves.append((leaf, LinearExpression(dict(leaf.output.form[1]), leaf.output.form[2])))
     return _Value(name, tuple(leaves))
 
 
@@ -542,7 +552,7 @@ def _moves(read_value: _Value, value: object, length: int, movement: Movement, s
     pairs = [(one, other) for one in read_value.leaves for other in read_value.leaves]
     vectors = items(value, f"{read_value.name}: the pairs", len(pairs), len(pairs))
     for (one, other), vector in zip(pairs, vectors, strict=True):
-        _contradict(read_value.name, one, other, moved, box, Expression({}, Fraction(1)), 1, vector, steps)
+        _contradict(read_value.name, one, other, moved, box, LinearExpression({}, Fraction(1)), 1, vector, steps)
 
 
 def _slopes(read_value: _Value, value: object, length: int, steps: Steps) -> dict[str, Fraction]:
@@ -562,7 +572,7 @@ def _slopes(read_value: _Value, value: object, length: int, steps: Steps) -> dic
         for name, sign in (("up", 1), ("down", -1)):
             vectors = items(entry[name], where, len(pairs), len(pairs))
             for (one, other), vector in zip(pairs, vectors, strict=True):
-                limit = Expression({"s0": slope} if slope else {}, Fraction(0))
+                limit = LinearExpression({"s0": slope} if slope else {}, Fraction(0))
                 _contradict(read_value.name, one, other, {query: "s0"}, ahead, limit, sign, vector, steps)
     missing = read_value.queries - slopes.keys()
     if missing:
@@ -572,11 +582,11 @@ def _slopes(read_value: _Value, value: object, length: int, steps: Steps) -> dic
 
 def _contradict(
     name: str,
-    one: tuple[Leaf, Expression],
-    other: tuple[Leaf, Expression],
+    one: tuple[Leaf, LinearExpression],
+    other: tuple[Leaf, LinearExpression],
     moved: Mapping[str, str],
     ranges: Sequence[Condition],
-    limit: Expression,
+    limit: LinearExpression,
     sign: int,
     vector: Any,
     steps: Steps,
@@ -589,17 +599,17 @@ def _contradict(
     known += ranges
     apart = _at(other[1], moved).minus(one[1])
     if sign < 0:
-        apart = Expression({}, Fraction(0)).minus(apart)
+        apart = LinearExpression({}, Fraction(0)).minus(apart)
     contrary = condition(apart.minus(limit), ">", (), name)
     steps.spend(len(known) + 1)
     where = f"{name}: the pair of leaves {one[0].number} and {other[0].number}"
     contradict([*known, contrary], vector, where, steps)
 
 
-def _at(given: Expression, moved: Mapping[str, str]) -> Expression:
+def _at(given: LinearExpression, moved: Mapping[str, str]) -> LinearExpression:
     """Return an expression at the neighbour, in the queries and in how far each moves."""
     terms = dict(given.terms)
     for query, name in moved.items():
         if query in given.terms:
             terms[name] = given.terms[query]
-    return Expression(terms, given.constant)
+    return LinearExpression(terms, given.constant)

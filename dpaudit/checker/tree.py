@@ -16,9 +16,9 @@ from dpaudit.checker.reading import (
     DIGITS_OF_EXPRESSION,
     DIGITS_OF_VECTOR,
     CertificateError,
-    Expression,
     ForgedError,
-    Output,
+    LeafOutput,
+    LinearExpression,
     Steps,
     expression,
     fields,
@@ -38,7 +38,7 @@ Support = Literal["line", "half-line", "interval", "integers"]
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class ShiftLaw:
     """The law of one kind of noise, of a scale b."""
 
     support: Support  # the values of a draw: all real numbers, [0, ∞), [0, b), or all integers
@@ -47,11 +47,11 @@ class Law:
 
 
 LAWS = {
-    "laplace": Law("line", up=True, down=True),
-    "gumbel": Law("line", up=True, down=False),
-    "exponential": Law("half-line", up=True, down=False),
-    "uniform": Law("interval", up=False, down=False),
-    "discrete_laplace": Law("integers", up=True, down=True),
+    "laplace": ShiftLaw("line", up=True, down=True),
+    "gumbel": ShiftLaw("line", up=True, down=False),
+    "exponential": ShiftLaw("half-line", up=True, down=False),
+    "uniform": ShiftLaw("interval", up=False, down=False),
+    "discrete_laplace": ShiftLaw("integers", up=True, down=True),
 }
 
 # --- What is the mechanism? A tree of draws and branches, read from its nodes, and the conditions of its leaves. ---
@@ -66,7 +66,7 @@ _KINDS = {"<": ">", "<=": ">=", ">": ">", ">=": ">=", "=": "="}
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class TreeDraw:
     """One draw: its method and scale."""
 
     method: str
@@ -78,7 +78,7 @@ class Draw:
         return self.law.support != "integers"
 
     @property
-    def law(self) -> Law:
+    def law(self) -> ShiftLaw:
         """Its law."""
         return LAWS[self.method]
 
@@ -99,10 +99,10 @@ class Condition:
     common: int = 1  # the denominator; Farkas vectors are about the expression as it was written
 
     @property
-    def written(self) -> Expression:
+    def written(self) -> LinearExpression:
         """The expression as it was written."""
         terms = {name: Fraction(factor, self.common) for name, factor in self.terms.items()}
-        return Expression(terms, Fraction(self.constant, self.common))
+        return LinearExpression(terms, Fraction(self.constant, self.common))
 
     def negation(self) -> Condition:
         """Return the negation of an inequality."""
@@ -110,7 +110,7 @@ class Condition:
         return Condition(terms, -self.constant, ">=" if self.kind == ">" else ">", self.smooth, self.common)
 
 
-def condition(given: Expression, kind: str, draws: Sequence[Draw], where: str, sign: int = 1) -> Condition:
+def condition(given: LinearExpression, kind: str, draws: Sequence[TreeDraw], where: str, sign: int = 1) -> Condition:
     """Return the condition that an expression, or its negative, is > 0, ≥ 0 or = 0.
 
     Args:
@@ -128,7 +128,7 @@ def condition(given: Expression, kind: str, draws: Sequence[Draw], where: str, s
     return Condition(terms, sign * constant, kind, smooth, common)
 
 
-def supports(draws: Iterable[Draw]) -> list[Condition]:
+def supports(draws: Iterable[TreeDraw]) -> list[Condition]:
     """Return the conditions that draws satisfy because of their supports."""
     known = []
     for number, draw in enumerate(draws):
@@ -186,8 +186,8 @@ class Leaf:
     name: str  # what messages call it
     number: int  # of its node
     conditions: tuple[Condition, ...]  # from the root down
-    draws: tuple[Draw, ...]  # from the root down
-    output: Output  # what is returned
+    draws: tuple[TreeDraw, ...]  # from the root down
+    output: LeafOutput  # what is returned
     given: Mapping[str, Any]  # the node's fields besides its output
 
     @property
@@ -202,15 +202,15 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _NodePlace:
     """The place of a node: the draws and conditions above it."""
 
     conditions: tuple[Condition, ...] = ()
-    draws: tuple[Draw, ...] = ()
+    draws: tuple[TreeDraw, ...] = ()
 
 
 @dataclass(slots=True)
-class Tree:
+class CheckedTree:
     """A tree that was read and is complete."""
 
     name: str  # what messages call it
@@ -223,9 +223,9 @@ class Tree:
     supports: list[set[tuple[Support, Fraction | None]]] = field(default_factory=list)
     dead: int = 0  # how many dead nodes it has
 
-    def read(self, nodes: list[Any]) -> Tree:
+    def read(self, nodes: list[Any]) -> CheckedTree:
         """Read the nodes; raise `CertificateError` if they do not form a complete tree."""
-        places = {0: _Place()}
+        places = {0: _NodePlace()}
         for number, node in enumerate(nodes):
             where = f"{self.name}node {number}"
             place = places.pop(number, None)
@@ -240,10 +240,12 @@ class Tree:
                 places[child] = below
         return self  # every child is a later node, so all nodes have been read
 
-    def _known(self, place: _Place) -> dict[str, int]:
+    def _known(self, place: _NodePlace) -> dict[str, int]:
         return {**self.variables, "h": len(place.draws)}
 
-    def _children(self, number: int, node: dict[str, Any], place: _Place, where: str) -> list[tuple[Any, _Place]]:
+    def _children(
+        self, number: int, node: dict[str, Any], place: _NodePlace, where: str
+    ) -> list[tuple[Any, _NodePlace]]:
         """Read one node; return its children with their places."""
         if "draw" in node:
             return [self._draw(node, place, where)]
@@ -263,7 +265,7 @@ class Tree:
         self.leaves[number] = Leaf(f"{self.name}leaf {number}", number, place.conditions, place.draws, result, given)
         return []
 
-    def _draw(self, node: dict[str, Any], place: _Place, where: str) -> tuple[Any, _Place]:
+    def _draw(self, node: dict[str, Any], place: _NodePlace, where: str) -> tuple[Any, _NodePlace]:
         fields(node, {"draw", "scale", "then"}, where)
         method = node["draw"]
         if type(method) is not str or method not in LAWS:
@@ -271,15 +273,15 @@ class Tree:
         scale = rational(node["scale"], f"{where}: the scale")
         if scale <= 0:
             raise ForgedError(f"{where}: the scale must be positive, not {scale}")
-        draw = Draw(method, scale)
+        draw = TreeDraw(method, scale)
         if len(place.draws) == MOST_DRAWS:
             raise CertificateError(f"{where}: more than {MOST_DRAWS:,} draws on a path")
         if len(place.draws) == len(self.supports):
             self.supports.append(set())
         self.supports[len(place.draws)].add(draw.support)
-        return node["then"], _Place(place.conditions, (*place.draws, draw))
+        return node["then"], _NodePlace(place.conditions, (*place.draws, draw))
 
-    def _compare(self, node: dict[str, Any], place: _Place, where: str) -> list[tuple[Any, _Place]]:
+    def _compare(self, node: dict[str, Any], place: _NodePlace, where: str) -> list[tuple[Any, _NodePlace]]:
         ways = next((ways for ways in _WAYS if set(ways) == node.keys() - {"compare"}), None)
         if ways is None:
             raise CertificateError(f"{where}: the ways are '<' and '>=', '<=' and '>', or '<', '=' and '>'")
@@ -289,10 +291,10 @@ class Tree:
         children = []
         for way in ways:
             new = condition(given, _KINDS[way], place.draws, where, -1 if way[0] == "<" else 1)
-            children.append((node[way], _Place((*place.conditions, new), place.draws)))
+            children.append((node[way], _NodePlace((*place.conditions, new), place.draws)))
         return children
 
-    def _argmax(self, node: dict[str, Any], place: _Place, where: str) -> list[tuple[Any, _Place]]:
+    def _argmax(self, node: dict[str, Any], place: _NodePlace, where: str) -> list[tuple[Any, _NodePlace]]:
         fields(node, {"argmax", "then"}, where)
         known = self._known(place)
         values = [expression(value, known, where, self.steps) for value in items(node["argmax"], where, 1_000, 2)]
@@ -306,5 +308,5 @@ class Tree:
                 for j, value in enumerate(values)
                 if j != k
             )
-            children.append((child, _Place(place.conditions + new, place.draws)))
+            children.append((child, _NodePlace(place.conditions + new, place.draws)))
         return children

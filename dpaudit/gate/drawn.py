@@ -38,13 +38,13 @@ from dpaudit.gate.result import (
 )
 from dpaudit.report import formats, html_page
 from dpaudit.report.document import (
-    Cell,
     Cells,
     Content,
     Facts,
     Page,
     Span,
     Text,
+    TextCell,
     code,
     note,
     number,
@@ -523,12 +523,12 @@ def _row(target: Shown) -> Cells:
     verdict = "plain" if item.evidence is None else str(item.evidence.verdict).replace(" ", "-")
     return (
         name,
-        Cell(str(item.outcome), f"word {_TONES.get(item.outcome, 'plain')}"),
+        TextCell(str(item.outcome), f"word {_TONES.get(item.outcome, 'plain')}"),
         Span("link", str(item.rule), f"#{item.rule}"),
-        Cell(target.verdict, f"word {verdict}"),
+        TextCell(target.verdict, f"word {verdict}"),
         target.claim,
         number((target.bounds, *(Span("beside-verdict", strong(line)) for line in target.beside))),
-        Cell(tuple(told), "found"),
+        TextCell(tuple(told), "found"),
         target.time,
     )
 

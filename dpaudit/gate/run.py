@@ -233,7 +233,7 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _TargetLook:
     """One look at a target: what was asked for, and the report."""
 
     request: Request
@@ -341,7 +341,7 @@ class _Gate:
     baseline: dict[str, baselines.BaselineEntry]
     ledger: kept.Ledger | None
     stop: threading.Event = field(default_factory=threading.Event)
-    nights: dict[str, _Look] = field(default_factory=dict)
+    nights: dict[str, _TargetLook] = field(default_factory=dict)
     kept: dict[str, Evidence] = field(default_factory=dict)  # of the pairs of baselines, where there are data
     today: datetime.date = field(default_factory=lambda: datetime.datetime.now(datetime.UTC).date())
 
@@ -367,7 +367,7 @@ class _Gate:
 
     # --- one target ---------------------------------------------------------------------------------------
 
-    def look(self, target: TargetSettings, number: int) -> _Look:
+    def look(self, target: TargetSettings, number: int) -> _TargetLook:
         """Look at a target for the first or the second time; use the cache if nothing has changed."""
         name = _name(target)
         entry = self._entry(target)
@@ -403,7 +403,7 @@ class _Gate:
             comparison = baselines.compare(entry, report.counts, share / 2)
         elif entry is not None and evidence is not None:
             comparison = baselines.compare_accounts(entry, evidence)
-        return _Look(request, report, evidence, comparison, cached)
+        return _TargetLook(request, report, evidence, comparison, cached)
 
     def judged(self, target: TargetSettings) -> TargetResult:
         """Return the result of one target; a night is judged with the nights before it."""
@@ -451,7 +451,7 @@ class _Gate:
         compared = compared and _has_baseline(target)
         return self.baseline.get(_name(target)) if compared else None
 
-    def _since(self, target: TargetSettings, look: _Look) -> tuple[str, ...]:
+    def _since(self, target: TargetSettings, look: _TargetLook) -> tuple[str, ...]:
         """Say what changed since the baseline."""
         entry = self._entry(target)
         if entry is None or look.evidence is None:
@@ -629,7 +629,7 @@ def _name(target: TargetSettings) -> str:
     return target.name
 
 
-def _near(target: TargetSettings, look: _Look) -> tuple[str, ...]:
+def _near(target: TargetSettings, look: _TargetLook) -> tuple[str, ...]:
     """Say that a target took so much of its limit that a slower machine may not end it in time."""
     limit, cost = target.time_limit or 0.0, look.report.cost
     if _SLOWER * cost < limit or (look.evidence is not None and look.evidence.second is not None):
@@ -640,7 +640,7 @@ def _near(target: TargetSettings, look: _Look) -> tuple[str, ...]:
     )
 
 
-def _confirmed(first: _Look, second: _Look) -> str:
+def _confirmed(first: _TargetLook, second: _TargetLook) -> str:
     """Say what two looks found; the second one decides."""
     looked = f"A first look, with seed {first.request.seed}, found that it was leakier than its baseline"
     if second.evidence is None or second.evidence.verdict is Verdict.INVALID:

@@ -504,11 +504,11 @@ def measured(question: Question, runs: int, options: dict[str, Any]) -> Evidence
         runs: of the audit.
         options: of the audit of the data.
     """
-    from dpaudit.tracing.runs import Target
+    from dpaudit.tracing.runs import FollowedTarget
     from dpaudit.tracing.search import worst_pair
 
     first = list(_first_pairs(question))
-    target = Target(question.mechanism, question.parameters)
+    target = FollowedTarget(question.mechanism, question.parameters)
     seed = question.seed % 2**31
     worst = worst_pair(target, [one.make for one in first], question.claim, seed=seed, most=_LOOKS * len(first))
     chosen = first[0 if worst is None else worst.place].pair()

@@ -46,7 +46,7 @@ ABSENT: Any = _Absent()  # for "no such value", where None is a value
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class DataColumn:
     """One column of a dataset."""
 
     name: Any  # None if the records are plain values
@@ -99,7 +99,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class NewRecord:
     """A new record: like the one at a place (or like none), except in some of its columns.
 
     ``fields`` holds the new values by the numbers of their columns.
@@ -109,7 +109,7 @@ class Made:
     fields: Mapping[int, Any] = field(default_factory=dict)
 
 
-Part = slice | np.ndarray[Any, Any] | Sequence[Made]
+Part = slice | np.ndarray[Any, Any] | Sequence[NewRecord]
 
 
 def is_missing(value: Any) -> bool:
@@ -125,7 +125,7 @@ class Dataset:
 
     data: Any
     size: int
-    columns: tuple[Column, ...]
+    columns: tuple[DataColumn, ...]
 
     def values(self, column: int) -> Any:
         """Return the values of a column, in the order of the records, as a list or an array."""
@@ -157,7 +157,7 @@ class Dataset:
         known = f"the data have {names}" if names else "the data have no columns with names"
         raise UsageError(f"no column {str(name)!r}: {known}")
 
-    def made_fields(self, made: Made) -> list[Any]:
+    def made_fields(self, made: NewRecord) -> list[Any]:
         """Return a made record's values, column by column."""
         return [
             made.fields[number]
@@ -233,7 +233,7 @@ class _Rows:
         for number in range(1 if self.names is None else len(self.names)):
             name = None if self.names is None else self.names[number]
             sort, dtype, missing = sort_of(known if name is None else [row[name] for row in known])
-            columns.append(Column(name, sort, dtype, (), missing))
+            columns.append(DataColumn(name, sort, dtype, (), missing))
         self.columns = tuple(columns)
 
     def values(self, column: int) -> list[Any]:
@@ -247,7 +247,7 @@ class _Rows:
         """Return one value as it is in the data."""
         return self.rows[place] if self.names is None else self.rows[place][self.names[column]]
 
-    def made(self, made: Made) -> Any:
+    def made(self, made: NewRecord) -> Any:
         fields = {number: _cast(self.columns[number], value) for number, value in made.fields.items()}
         if self.names is None:
             if 0 in fields:
@@ -268,7 +268,7 @@ class _Rows:
         return row._make(listed) if hasattr(row, "_make") else type(row)(listed)
 
 
-def _cast(column: Column, value: Any) -> Any:
+def _cast(column: DataColumn, value: Any) -> Any:
     """Cast a number of ours; values from the data stay as they are."""
     if value is None or value is column.missing or column.sort is Sort.OTHER:
         return value
@@ -405,13 +405,13 @@ class Arrayed(Dataset):
         self.columns = tuple(self._column(name, self._flat[:, name] if self._names else data) for name in numbers)
 
     @staticmethod
-    def _column(name: Any, values: Any) -> Column:
+    def _column(name: Any, values: Any) -> DataColumn:
         dtype = values.dtype
         if dtype.kind == "O" and values.ndim == 1:
             sort, inner, missing = sort_of(values.tolist())
-            return Column(name, sort, inner, (), missing)
+            return DataColumn(name, sort, inner, (), missing)
         sort = array_sort(dtype) if values.ndim == 1 else Sort.OTHER
-        return Column(name, sort, dtype if dtype.kind != "T" else None)
+        return DataColumn(name, sort, dtype if dtype.kind != "T" else None)
 
     def values(self, column: int) -> Any:
         """Return the values of a column."""
@@ -431,7 +431,7 @@ class Arrayed(Dataset):
         joined = join(pieces) if len(pieces) > 1 else pieces[0].copy()
         return joined if type(joined) is type(self.data) else joined.view(type(self.data))
 
-    def _made(self, records: Sequence[Made]) -> Any:
+    def _made(self, records: Sequence[NewRecord]) -> Any:
         whole = any(made.like is None for made in records)
         if whole:
             rows = np.zeros((len(records), *self.data.shape[1:]), dtype=self.data.dtype)
@@ -503,16 +503,16 @@ class PandasFrame(Dataset):
         index = data.index
         self._counted = isinstance(index, pandas.RangeIndex) and index.start == 0 and index.step == 1
 
-    def _column(self, name: Any, series: Any) -> Column:
+    def _column(self, name: Any, series: Any) -> DataColumn:
         import pandas
 
         dtype, types = series.dtype, pandas.api.types
         if isinstance(dtype, pandas.CategoricalDtype):
             missing = np.nan if series.hasnans else ABSENT
-            return Column(name, Sort.CHOICE, None, tuple(dtype.categories), missing)
+            return DataColumn(name, Sort.CHOICE, None, tuple(dtype.categories), missing)
         if dtype.kind == "O" and isinstance(dtype, np.dtype):
             sort, inner, missing = sort_of(series.tolist())
-            return Column(name, sort, inner, (), missing)
+            return DataColumn(name, sort, inner, (), missing)
         plain = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", None)
         missing = dtype.na_value if not isinstance(dtype, np.dtype) and series.hasnans else ABSENT
         for test, sort in (
@@ -524,8 +524,8 @@ class PandasFrame(Dataset):
         ):
             if test(dtype):
                 gap = (np.nan if plain is dtype else dtype.na_value) if sort is Sort.WHOLE else ABSENT
-                return Column(name, sort, plain if sort is not Sort.TEXT else None, (), missing, gap)
-        return Column(name, Sort.OTHER, None, (), missing)
+                return DataColumn(name, sort, plain if sort is not Sort.TEXT else None, (), missing, gap)
+        return DataColumn(name, Sort.OTHER, None, (), missing)
 
     def values(self, column: int) -> Any:
         """Return the values of a column."""
@@ -550,7 +550,7 @@ class PandasFrame(Dataset):
         joined = pandas.concat(pieces, ignore_index=self._counted)
         return joined if type(joined) is type(self.data) else type(self.data)(joined)
 
-    def _made(self, records: Sequence[Made], labels: Any) -> Any:
+    def _made(self, records: Sequence[NewRecord], labels: Any) -> Any:
         import pandas
 
         rows = [self.made_fields(made) for made in records]
@@ -579,7 +579,7 @@ class _Labels:
     def __init__(self, index: Any, free: set[int]) -> None:
         self._index, self._free, self._new = index, free, 0
 
-    def of(self, records: Sequence[Made]) -> Any:
+    def of(self, records: Sequence[NewRecord]) -> Any:
         """Return the index of these records."""
         pieces = []
         for made in records:
@@ -590,7 +590,7 @@ class _Labels:
                 pieces.append(self._further(made))
         return pieces[0].append(pieces[1:])
 
-    def _further(self, made: Made) -> Any:
+    def _further(self, made: NewRecord) -> Any:
         import pandas
 
         index = self._index
@@ -614,22 +614,22 @@ class PolarsFrame(Dataset):
         names = [None] if self._series else data.columns
         self.columns = tuple(map(self._column, names, self._columns))
 
-    def _column(self, name: Any, series: Any) -> Column:
+    def _column(self, name: Any, series: Any) -> DataColumn:
         import polars
 
         dtype = series.dtype
         missing = None if series.null_count() else ABSENT
         if dtype == polars.Enum or dtype == polars.Categorical:
             choices = dtype.categories if dtype == polars.Enum else series.cast(polars.String).unique().drop_nulls()
-            return Column(name, Sort.CHOICE, None, tuple(choices.sort()), missing)
+            return DataColumn(name, Sort.CHOICE, None, tuple(choices.sort()), missing)
         if (dtype.is_integer() or dtype.is_float()) and not str(dtype).endswith("128"):
             plain = np.dtype(str(dtype).lower())
             sort, gap = (Sort.WHOLE, None) if dtype.is_integer() else (Sort.REAL, ABSENT)
-            return Column(name, sort, plain, (), missing, gap)
+            return DataColumn(name, sort, plain, (), missing, gap)
         if dtype == polars.Datetime and dtype.time_zone is None:
-            return Column(name, Sort.TIME, np.dtype(f"M8[{dtype.time_unit}]"), (), missing)
+            return DataColumn(name, Sort.TIME, np.dtype(f"M8[{dtype.time_unit}]"), (), missing)
         sort = {polars.String: Sort.TEXT, polars.Boolean: Sort.TRUTH}.get(dtype.base_type(), Sort.OTHER)
-        return Column(name, sort, None, (), missing)
+        return DataColumn(name, sort, None, (), missing)
 
     def values(self, column: int) -> Any:
         """Return the values of a column."""
@@ -653,7 +653,7 @@ class PolarsFrame(Dataset):
         ]
         return polars.concat(pieces) if pieces else self.data.clear()
 
-    def _made(self, records: Sequence[Made]) -> Any:
+    def _made(self, records: Sequence[NewRecord]) -> Any:
         import polars
 
         rows = [self.made_fields(made) for made in records]

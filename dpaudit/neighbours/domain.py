@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError, nearest
-from dpaudit.neighbours.dataset import Column, Dataset, Sort, dataset_of, is_missing, python_value
+from dpaudit.neighbours.dataset import DataColumn, Dataset, Sort, dataset_of, is_missing, python_value
 
 # --- Which values may a record hold? ---------------------------------------------------------------------
 
@@ -55,7 +55,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class ListedValues:
     """These values and no others; None is a missing value."""
 
     values: tuple[Any, ...]
@@ -80,7 +80,7 @@ class Values:
         return np.array(are_allowed, dtype=bool)
 
 
-Allowed = Range | Values
+Allowed = Range | ListedValues
 
 
 def by_columns(domain: Any) -> bool:
@@ -90,7 +90,7 @@ def by_columns(domain: Any) -> bool:
 
 def allowed_of(given: Any, where: str = "the domain") -> Allowed:
     """Read what is allowed in one column; raises `UsageError` with the possible forms."""
-    if isinstance(given, Range | Values):
+    if isinstance(given, Range | ListedValues):
         return given
     if isinstance(given, Mapping) and set(given) == {"values"}:
         return allowed_of(list(given["values"]), where)
@@ -107,7 +107,7 @@ def allowed_of(given: Any, where: str = "the domain") -> Allowed:
                 return replace(within, missing=True)
         if any(isinstance(value, list | dict | set | np.ndarray) for value in values):
             raise UsageError(f"{where} is a list of containers; give {FORMS}")
-        return Values(tuple(dict.fromkeys(values)))
+        return ListedValues(tuple(dict.fromkeys(values)))
     raise UsageError(f"{where} cannot be {given!r:.60}; give {FORMS}")
 
 
@@ -152,7 +152,7 @@ def column_domains(domain: Any, dataset: Dataset) -> dict[int, Allowed]:
     return domains
 
 
-def _fitting(allowed: Allowed, column: Column) -> Allowed:
+def _fitting(allowed: Allowed, column: DataColumn) -> Allowed:
     """Return the domain in the type of its column; raises `UsageError` if it does not suit it."""
     holds = (
         f"{column.title!r} holds {column.sort.value}"
@@ -173,11 +173,11 @@ def _fitting(allowed: Allowed, column: Column) -> Allowed:
         if column.sort is Sort.WHOLE and not column.ends[0] <= value <= column.ends[1]:
             raise UsageError(f"{holds} of the type {column.dtype}, which cannot be {value!r}; leave it out")
     if column.sort is Sort.REAL:
-        return Values(tuple(None if value is None else float(value) for value in allowed.values))
+        return ListedValues(tuple(None if value is None else float(value) for value in allowed.values))
     return allowed
 
 
-def _fitting_range(allowed: Range, column: Column, holds: str) -> Range:
+def _fitting_range(allowed: Range, column: DataColumn, holds: str) -> Range:
     low, high = allowed.low, allowed.high
     if column.sort is Sort.TIME:
         try:

@@ -19,7 +19,7 @@ import numpy as np
 from dpaudit.program.noise import Noise, ScalarNoise, Tape
 from dpaudit.program.outcome import Raised, run_once
 from dpaudit.program.symbolic.linear import Affine, Constraint, Rational, as_float, spend
-from dpaudit.program.symbolic.noise import Unknown
+from dpaudit.program.symbolic.noise import UnknownNumber
 from dpaudit.program.symbolic.tree import (
     DEPTH,
     Output,
@@ -376,7 +376,7 @@ def _float(value: float) -> float:
 
 
 def _unknowns(data: Any) -> list[tuple[str, bool]]:
-    if isinstance(data, Unknown):
+    if isinstance(data, UnknownNumber):
         return [(data.name, data.is_whole)]
     if type(data) in (list, tuple):
         return [unknown for member in data for unknown in _unknowns(member)]
@@ -386,7 +386,7 @@ def _unknowns(data: Any) -> list[tuple[str, bool]]:
 
 
 def _filled(data: Any, values: Mapping[str, Any]) -> Any:
-    if isinstance(data, Unknown):
+    if isinstance(data, UnknownNumber):
         return values[data.name]
     if type(data) in (list, tuple):
         return type(data)(_filled(member, values) for member in data)

@@ -39,7 +39,7 @@ _MOST_BYTES = 2**27  # of the draws of one path (128 MiB); beyond it the runs ar
 _TABLES = {bool: False, int: False, float: False, np.bool_: True, np.int64: True, np.float64: True}
 
 
-class UnreadableError(BaseException):
+class UnbatchableError(BaseException):
     """The program does something that the batch reading does not support; its runs continue one by one instead.
 
     A BaseException, so that ``except Exception`` in a program does not swallow it.
@@ -144,7 +144,7 @@ class BatchPath(Noise):
             self.given_up = what
             self.unread = self.whole()
             self._keep(np.zeros(1, dtype=np.intp))
-        raise UnreadableError(self.given_up)
+        raise UnbatchableError(self.given_up)
 
     def refuse(self, what: str) -> NoReturn:
         """Raise `ImpureError`: the program depends on something besides its data, parameters and noise."""
@@ -165,7 +165,7 @@ class BatchPath(Noise):
         self.end()
         self.close_unread()
         if self.given_up is not None:
-            raise UnreadableError(self.given_up)
+            raise UnbatchableError(self.given_up)
         if self._next < self._replayed[0] or self._decided < self._replayed[1]:
             self.refuse("ended before it came as far as before")
 
@@ -455,7 +455,7 @@ class _Batch:
             with drawn_sums():
                 output = run_once(self.program, path)
             path.close()
-        except UnreadableError:
+        except UnbatchableError:
             path.close_unread()
             self.reason = self.reason or path.given_up
             assert path.unread is not None
@@ -516,7 +516,7 @@ class _Batch:
                     output = run_once(self.program, repeated)
                 if not _agree(_kept(output, 0), wanted):
                     raise ImpureError("returned another output on the same draws")
-            except UnreadableError:
+            except UnbatchableError:
                 pass
             finally:
                 repeated.end()

@@ -156,7 +156,7 @@ class _Known:
 _KNOWN: OrderedDict[bytes, _Known] = OrderedDict()
 
 
-class Plan(NamedTuple):
+class LoopPlan(NamedTuple):
     """What has to hold of the values that a loop reads."""
 
     text: str  # the source of the loop
@@ -171,7 +171,7 @@ class Plan(NamedTuple):
     through: str  # of those it reads, what a comprehension goes through; "" if that has no name
 
 
-def plan_of(loop: ast.For | ast.expr, maybe: Callable[[Any, set[str]], set[str]]) -> Plan | None:
+def plan_of(loop: ast.For | ast.expr, maybe: Callable[[Any, set[str]], set[str]]) -> LoopPlan | None:
     """Return what has to hold where a loop or a comprehension is left to Python; None if it is not written so."""
     nodes = list(ast.walk(loop))
     if not all(isinstance(each, _NODES) for each in nodes) or not all(map(_is_listed, nodes)):
@@ -209,7 +209,7 @@ def plan_of(loop: ast.For | ast.expr, maybe: Callable[[Any, set[str]], set[str]]
     )
     text, first = ast.unparse(loop), None if isinstance(loop, ast.For) else _gone_through(loop)
     through = first.id if isinstance(first, ast.Name) else ""
-    return Plan(text, reads, stores or (_VALUE,), calls_, adds, changes, tuple(sorted(modules)), stands, through)
+    return LoopPlan(text, reads, stores or (_VALUE,), calls_, adds, changes, tuple(sorted(modules)), stands, through)
 
 
 def _bound_within(nodes: list[ast.AST]) -> set[str] | None:
@@ -384,7 +384,7 @@ class PlainLoops:
     ) -> Looped | None:
         """``for x in y: …``, if it is left to Python as it stands."""
         try:
-            return looped(Plan(*plan), function, values())
+            return looped(LoopPlan(*plan), function, values())
         except NameError:  # of a name that has no value yet
             return None
 
@@ -399,7 +399,7 @@ class PlainLoops:
         return done.names[_VALUE]
 
 
-def looped(plan: Plan, function: Callable[..., Any], values: tuple[Any, ...]) -> Looped | None:
+def looped(plan: LoopPlan, function: Callable[..., Any], values: tuple[Any, ...]) -> Looped | None:
     """Run a loop on values as Python knows them; None if not all of them are plain."""
     given = dict(zip(plan.names, values, strict=True))
     if _is_short(given.get(plan.through)) or not _holds(plan, given):
@@ -443,7 +443,7 @@ def _keep(key: bytes, left: Any, known: _Known | None) -> None:
         _KNOWN.popitem(last=False)
 
 
-def _holds(plan: Plan, given: dict[str, Any]) -> bool:
+def _holds(plan: LoopPlan, given: dict[str, Any]) -> bool:
     """Whether every value that a loop reads is one with which it does what is listed, and nothing else."""
     for name in plan.called:
         if not any(given[name] is each for each in _BUILTINS):
@@ -524,7 +524,7 @@ def _is_plain_column(column: Any) -> bool:
     )
 
 
-def _key(plan: Plan, given: dict[str, Any]) -> bytes | None:
+def _key(plan: LoopPlan, given: dict[str, Any]) -> bytes | None:
     """Return a text by which equal loops on equal values are one; None if there is none."""
     parts = [
         (name, value.__name__ if type(value) is types.ModuleType else value) for name, value in sorted(given.items())

@@ -131,7 +131,7 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class NoiseSource:
     """What a callable draws."""
 
     kind: Kind  # the library
@@ -179,7 +179,7 @@ class Source:
 
 
 @functools.cache
-def _by_identity() -> dict[int, tuple[Any, Source]]:
+def _by_identity() -> dict[int, tuple[Any, NoiseSource]]:
     """Return the functions of modules that draw, by their identity."""
     modules: tuple[tuple[types.ModuleType, Kind, Mapping[str, Law], tuple[str, ...]], ...] = (
         (np.random, Kind.LEGACY, OF_NUMPY, OF_NUMPY_ALONE),
@@ -187,7 +187,7 @@ def _by_identity() -> dict[int, tuple[Any, Source]]:
         (secrets, Kind.SECRETS, {}, OF_SECRETS),
     )
     rows = [
-        (getattr(module, name), Source(kind, name, laws.get(name)))
+        (getattr(module, name), NoiseSource(kind, name, laws.get(name)))
         for module, kind, laws, alone in modules
         for name in (*laws, *alone)
         if _is_of_library(getattr(module, name, None))
@@ -225,7 +225,7 @@ def is_seeder(function: Any) -> bool:
     )
 
 
-def source_of(function: Any) -> Source | None:
+def source_of(function: Any) -> NoiseSource | None:
     """Return what a callable draws; None if it is no source that is known here."""
     known = _by_identity().get(id(function))
     if known is not None and known[0] is function:
@@ -234,11 +234,11 @@ def source_of(function: Any) -> Source | None:
     if owner is None or isinstance(owner, types.ModuleType) or type(function) not in BOUND:
         return None
     if _draws_as(owner, np.random.Generator) and name in (*OF_NUMPY, *OF_NUMPY_ALONE):
-        return Source(Kind.GENERATOR, name, OF_NUMPY.get(name), owner)
+        return NoiseSource(Kind.GENERATOR, name, OF_NUMPY.get(name), owner)
     if _draws_as(owner, np.random.RandomState) and name in (*OF_NUMPY, *OF_NUMPY_ALONE):
-        return Source(Kind.LEGACY, name, OF_NUMPY.get(name), owner)
+        return NoiseSource(Kind.LEGACY, name, OF_NUMPY.get(name), owner)
     if _draws_as(owner, random.Random) and name in (*OF_RANDOM, *OF_RANDOM_ALONE):
-        return Source(Kind.PYTHON, name, OF_RANDOM.get(name), owner)
+        return NoiseSource(Kind.PYTHON, name, OF_RANDOM.get(name), owner)
     if name == "rvs":
         return _of_scipy(owner)
     return None
@@ -256,7 +256,7 @@ def _draws_as(owner: Any, kind: type) -> bool:
 BOUND = (types.MethodType, types.BuiltinMethodType, type(np.random.default_rng(0).laplace))
 
 
-def _of_scipy(owner: Any) -> Source | None:
+def _of_scipy(owner: Any) -> NoiseSource | None:
     module = sys.modules.get("scipy.stats._distn_infrastructure")
     if module is None:
         return None
@@ -270,7 +270,7 @@ def _of_scipy(owner: Any) -> Source | None:
         return None  # a class of the user's that has the name
     name = OF_SCIPY.get(named)
     if not name:
-        return Source(Kind.SCIPY, named, None, owner)
+        return NoiseSource(Kind.SCIPY, named, None, owner)
     if frozen is None:
         law = Law(name, {"loc": 0.0, "scale": 1.0}, "loc", lambda loc, scale: scale)
     else:
@@ -278,5 +278,5 @@ def _of_scipy(owner: Any) -> Source | None:
         loc, scale = given.get("loc", 0.0), given.get("scale", 1.0)
         law = Law(name, {}, "", lambda: scale)
         if np.any(np.asarray(loc) != 0):
-            return Source(Kind.SCIPY, named, None, owner)
-    return Source(Kind.SCIPY, named, law, owner)
+            return NoiseSource(Kind.SCIPY, named, None, owner)
+    return NoiseSource(Kind.SCIPY, named, law, owner)

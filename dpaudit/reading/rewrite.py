@@ -144,7 +144,7 @@ _BY_NAME = (
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-class Expressions(ast.NodeTransformer):
+class ExpressionRewriter(ast.NodeTransformer):
     """Rewrites expressions.
 
     Args:
@@ -461,7 +461,7 @@ def first_parameter(args: ast.arguments) -> str:
     return every[0].arg if every else args.vararg.arg if args.vararg else ""
 
 
-class Statements(Expressions):
+class Statements(ExpressionRewriter):
     """Rewrites statements: control flow stays Python's own, and every store is one of a name or of the domain."""
 
     def visit_If(self, node: Any) -> Any:

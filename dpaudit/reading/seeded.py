@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.reading.draws import MAKERS, Kind, Source, is_seeder
+from dpaudit.reading.draws import MAKERS, Kind, NoiseSource, is_seeder
 from dpaudit.reading.source import is_of_user
 
 _SEEDERS = frozenset(("seed", "set_state", "setstate", "set_bit_generator"))
@@ -47,7 +47,7 @@ class Seeded:
     # of NumPy, with a fixed seed, in the names of a module; and where
     generators: tuple[tuple[np.random.Generator, str], ...] = ()
 
-    def place(self, source: Source) -> str:
+    def place(self, source: NoiseSource) -> str:
         """Return where the state is seeded that a source draws from; "" if nowhere, or if it is made fresh."""
         owner = source.owner
         if source.kind is Kind.SECRETS or type(owner) is random.SystemRandom:
@@ -56,7 +56,7 @@ class Seeded:
             return self.python if source.kind is Kind.PYTHON else self.numpy
         return next((place for each, place in self.generators if each is owner), self.kept)
 
-    def why(self, source: Source) -> str:
+    def why(self, source: NoiseSource) -> str:
         """Return why the noise of a source may be no noise; "" where its state is seeded nowhere."""
         place = self.place(source)
         if " at " in place:  # what it is that may do so

@@ -159,7 +159,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TextCell:
     """A cell of a table, or an item of a list, that is more than its text.
 
     ``kind`` is how it looks, such as "number"; ``name`` the head of its column, for screens where columns stand one
@@ -175,22 +175,22 @@ class Cell:
     order: float | None = None
 
 
-Cells: TypeAlias = "Sequence[Content | Cell]"
-"""A row of a table; its first cell names it, unless it is a `Cell` that does not."""
+Cells: TypeAlias = "Sequence[Content | TextCell]"
+"""A row of a table; its first cell names it, unless it is a `TextCell` that does not."""
 
 
-def number(content: Content) -> Cell:
+def number(content: Content) -> TextCell:
     """Return a cell with a number."""
-    return Cell(content, "number")
+    return TextCell(content, "number")
 
 
-def head(content: Content, kind: str = "") -> Cell:
+def head(content: Content, kind: str = "") -> TextCell:
     """Return the cell that names its row."""
-    return Cell(content, kind, head=True)
+    return TextCell(content, kind, head=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableBlock:
     """A table.
 
     ``label`` is read aloud; ``above`` is a row of heads over the others; ``total`` a row that stands apart.
@@ -212,7 +212,7 @@ class Bullets:
     """A list."""
 
     block: ClassVar[str] = "bullets"
-    items: Sequence[Content | Cell | Group]
+    items: Sequence[Content | TextCell | Group]
     kind: str = "limits"
 
 
@@ -273,7 +273,7 @@ class Folded:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class StepsBlock:
     """Steps from one thing to another, each with its name; ``spoken`` says in words what is seen."""
 
     block: ClassVar[str] = "steps"
@@ -294,7 +294,9 @@ class Banner:
     blocks: Sequence[Block]
 
 
-Block: TypeAlias = Text | Heading | Facts | Table | Bullets | Figure | Bars | Verbatim | Group | Folded | Steps | Banner
+Block: TypeAlias = (
+    Text | Heading | Facts | TableBlock | Bullets | Figure | Bars | Verbatim | Group | Folded | StepsBlock | Banner
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +335,7 @@ def section(name: str, *blocks: Block | None, title: str = "", kind: str = "", h
 
 def table(
     key: str, rows: Sequence[Cells], *, kind: str = "", heads: Cells = (), total: Cells = (), **values: object
-) -> Table:
+) -> TableBlock:
     """Return a table with the label, the heads and the caption in `words`; ``heads`` are further ones.
 
     Args:
@@ -348,7 +350,7 @@ def table(
     for each in key.split("."):
         known = known[each]
     label, caption = (known.get(name, "").format(**values) for name in ("label", "caption"))
-    return Table(label, [*map(marked, known.get("heads", ())), *heads], rows, caption, kind, total=total)
+    return TableBlock(label, [*map(marked, known.get("heads", ())), *heads], rows, caption, kind, total=total)
 
 
 def texts(sentences: Sequence[str], kind: str = "") -> list[Text]:

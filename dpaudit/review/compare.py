@@ -26,10 +26,10 @@ from dpaudit.report.document import (
     Bar,
     Bars,
     Bullets,
-    Cell,
     Cells,
     Page,
     Text,
+    TextCell,
     number,
     plainly,
     said,
@@ -541,7 +541,7 @@ def compare_page(before: Evidence, now: Evidence, comparison: LossComparison) ->
     sure = confidence_text(comparison.confidence)
     losses = table("compare", [_loss_row(name, loss) for name, loss in measured], sure=sure)
     stated = [
-        (row.name, row.before_text, row.now_text, Cell("yes", "differs") if row.differs else "no")
+        (row.name, row.before_text, row.now_text, TextCell("yes", "differs") if row.differs else "no")
         for row in rows(before, now)
     ]
     sections = [
@@ -564,7 +564,7 @@ def compare_page(before: Evidence, now: Evidence, comparison: LossComparison) ->
 
 def _loss_row(name: str, loss: EventLoss | None) -> Cells:
     if loss is None:
-        return name, Cell(plainly("compare.none"), columns=4)
+        return name, TextCell(plainly("compare.none"), columns=4)
     runs = number(f"{count_text(loss.runs[0])} and {count_text(loss.runs[1])}")
     return name, interval_text(loss), loss.event, f"{loss.method}, one of {loss.considered}", runs
 

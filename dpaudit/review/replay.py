@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from dpaudit.accounts.account import carry_out, events_in, events_of, name_of
-from dpaudit.accounts.plan import AccountPlan, Run
+from dpaudit.accounts.plan import AccountPlan, PlannedRun
 from dpaudit.auditing.audit import audited
 from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.question import Question, validated
@@ -501,7 +501,7 @@ def _accounted_again(before: Evidence, accounting: further_records.Accounting) -
     numbers = {each.parameter: each.at for each in stated if each.claim is None}
     runs = zip(events_in(accounting.releases), accounting.releases, strict=True)
     plan = AccountPlan(
-        tuple(Run(event, each.steps, each.name) for event, each in runs),
+        tuple(PlannedRun(event, each.steps, each.name) for event, each in runs),
         claims=tuple(each.claim for each in stated if each.claim is not None),
         delta=numbers.get("epsilon"),
         epsilon=numbers.get("delta"),

@@ -157,7 +157,7 @@ def read_form(output: Any, columns: list[Column], texts: list[PlacedTexts] | Non
     Texts that differ by run are appended to ``texts``, and `PLACE` stands for each in the form.
     """
     try:
-        return _Reader(columns, _COUNT.get(), texts).form(output)
+        return _FormReader(columns, _COUNT.get(), texts).form(output)
     except UsageError:
         raise
     except RecursionError:
@@ -191,7 +191,7 @@ def is_number(values: Any) -> Any:
 
 
 @dataclasses.dataclass(slots=True)
-class _Reader:
+class _FormReader:
     columns: list[Column]
     types: bool
     texts: list[PlacedTexts] | None = None
@@ -235,7 +235,7 @@ class _Reader:
 
     def label(self, key: Any) -> str:
         """Return a key of a dict or of a table as part of a form; numbers are discrete here too."""
-        inside = _Reader([], self.types, names=True)
+        inside = _FormReader([], self.types, names=True)
         form = inside.form(key)
         if type(key) in (bool, int, float) or (inside.columns and kind_of_scalar(key)):
             return repr(key.item() if isinstance(key, np.generic) else key) if inside.columns else form
@@ -449,7 +449,7 @@ class _Reader:
 
     def _held(self, attributes: list[tuple[str, Any]]) -> str:
         """What an object holds besides what it says about itself, as far as that can be read."""
-        inside = _Reader([], self.types)
+        inside = _FormReader([], self.types)
         try:
             form = inside._keyed(attributes)
         except (UsageError, RecursionError):

@@ -18,7 +18,7 @@ import numpy as np
 
 from dpaudit.arrays import Floats
 from dpaudit.program import batch_reading, outcome
-from dpaudit.reading.runs.passes import Part, ReadBlock, parts_of
+from dpaudit.reading.runs.passes import ReadBlock, ReturnedPart, parts_of
 from dpaudit.reading.runs.values import at
 from dpaudit.sampling.forms import PLACE, Column, PlacedTexts, embedded, form_of_arrays, is_number, read_form
 
@@ -195,7 +195,7 @@ def agree(outputs: Outputs, returned: dict[int, Any]) -> bool:
     return True
 
 
-def _taken_part(part: Part) -> Iterator[Any]:
+def _taken_part(part: ReturnedPart) -> Iterator[Any]:
     if isinstance(part.value, outcome.Raised):
         yield TakenPath(part.runs, OutputSnapshot(part.value), np.ones(len(part.runs), dtype=bool), ())
         return

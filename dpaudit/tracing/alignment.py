@@ -115,7 +115,7 @@ _Cuts = dict[int, list[tuple[float, float]]]
 
 
 @dataclass(slots=True)
-class Rows:
+class ShiftRows:
     """Conditions on a shift c: form·c = right, or form·c ≥ right; ``sites`` says where each comes from."""
 
     forms: list[NoiseForm] = field(default_factory=list)
@@ -139,8 +139,8 @@ class Conditions:
     """What a shift has to satisfy, and what no shift can mend."""
 
     # equal, least: conditions of the two kinds
-    equal: Rows = field(default_factory=Rows)
-    least: Rows = field(default_factory=Rows)
+    equal: ShiftRows = field(default_factory=ShiftRows)
+    least: ShiftRows = field(default_factory=ShiftRows)
     locked: set[int] = field(default_factory=set)  # columns that may not move
     chance: float = 0.0  # what coins and choices cost: Σ ln P(outcome on D)/P(outcome on D′)
     # of uniform noise that is only compared, its column with the interval on D and that on D′
@@ -157,11 +157,11 @@ class Conditions:
     # than is lost
     conditioned: dict[int, str] = field(default_factory=dict)
     coins: list[str] = field(default_factory=list)  # lines of choices whose chances differ
-    stated: list[Spent] = field(default_factory=list)  # what mechanisms of libraries lose by their own statement
+    stated: list[StatedLoss] = field(default_factory=list)  # what mechanisms of libraries lose by their own statement
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class StatedLoss:
     """What a mechanism of a library, called in this line, loses by its own statement."""
 
     site: str
@@ -169,7 +169,7 @@ class Spent:
     loss: primitives.Stated
 
 
-def conditions(recorded: runs.Run, frozen: runs.Run, noises: Noises) -> Conditions:
+def conditions(recorded: runs.FollowedRun, frozen: runs.FollowedRun, noises: Noises) -> Conditions:
     """Return what a shift has to satisfy; both runs returned, and took one path; ``noises`` are those of the first."""
     needs, noise = Conditions(), recorded.recorder.noise()
     one, two = recorded.output, frozen.output
@@ -314,7 +314,7 @@ def _unit(needs: Conditions, one: RecordedEvent, two: RecordedEvent) -> None:
     if loss.unknown:
         needs.unpriced.append(f"{loss.unknown}, at {one.site}")
     elif not loss.is_nothing:
-        needs.stated.append(Spent(one.site, one.what, loss))
+        needs.stated.append(StatedLoss(one.site, one.what, loss))
 
 
 def _extreme(needs: Conditions, one: RecordedEvent, two: RecordedEvent, noise: Floats) -> None:
@@ -392,7 +392,7 @@ def of_the_last_maximum(needs: Conditions) -> Conditions | None:
     if not chains:
         return None
     rest = [number for number, site in enumerate(needs.least.sites) if site not in chains]
-    least = Rows()
+    least = ShiftRows()
     least.add(form.take(np.array(rest, dtype=np.int64)), right[rest], "")
     least.sites = [needs.least.sites[number] for number in rest]
     for site, chain in chains.items():

@@ -39,7 +39,7 @@ from dpaudit.program.laws import (
     NoiseLaw,
 )
 from dpaudit.tracing.recording import NoiseForm, Recorder, close
-from dpaudit.tracing.runs import Output, Run, Target
+from dpaudit.tracing.runs import FollowedRun, FollowedTarget, Output
 
 _LARGEST = 1500  # rows or columns of R
 _CLEARLY = 1e-6  # relative: what is less may be rounding
@@ -80,7 +80,7 @@ class _Side:
     laws: list[tuple[NoiseLaw, float, str]]
 
 
-def certain(sides: tuple[Sequence[Run], Sequence[Run]], claim: Claim | None) -> Certain | None:
+def certain(sides: tuple[Sequence[FollowedRun], Sequence[FollowedRun]], claim: Claim | None) -> Certain | None:
     """Return what is certain of a pair, or None.
 
     Args:
@@ -135,7 +135,7 @@ def _unlike(one: Output, two: Output) -> tuple[str, str]:
     return f"it holds {len(one.places)} numbers on one side and {len(two.places)} on the other", "the output"
 
 
-def _side(runs: Sequence[Run]) -> _Side | None:
+def _side(runs: Sequence[FollowedRun]) -> _Side | None:
     """Return what the runs of a side agree on, or None where it is more than sums and multiples of noise."""
     first = runs[0]
     if len(runs) < _SAME_DRAWS or any(each.output is None for each in runs):
@@ -167,7 +167,7 @@ def _side(runs: Sequence[Run]) -> _Side | None:
     return _Side(output, forms[0], laws)
 
 
-def _repeats(run: Run) -> bool:
+def _repeats(run: FollowedRun) -> bool:
     """Whether the same noise was drawn twice, so that it is not independent."""
     return run.recorder.given is None and repeated(run.recorder) is not None
 
@@ -214,7 +214,7 @@ def constant_choice(recorders: Sequence[Recorder]) -> str | None:
     return None
 
 
-def _constant(runs: Sequence[Run]) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
+def _constant(runs: Sequence[FollowedRun]) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
     """(columns,) which noise is the same in every run that drew its own; None where runs draw other numbers of it."""
     own = [each for each in runs if each.recorder.given is None]
     sizes = {each.recorder.columns for each in runs}
@@ -232,7 +232,7 @@ def _constant(runs: Sequence[Run]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]
     return same
 
 
-def _with_constants(run: Run, constant: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> NoiseForm:
+def _with_constants(run: FollowedRun, constant: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> NoiseForm:
     """Return the output's form, with constant noise put in as the number that it is."""
     assert run.output is not None
     form = run.output.form
@@ -244,7 +244,7 @@ def _with_constants(run: Run, constant: np.ndarray[tuple[int], np.dtype[np.bool_
     return NoiseForm(np.asarray(offset), form.row[~terms], form.column[~terms], form.coefficient[~terms])
 
 
-def _same_laws(one: Run, two: Run) -> bool:
+def _same_laws(one: FollowedRun, two: FollowedRun) -> bool:
     first, second = one.recorder.blocks, two.recorder.blocks
     return len(first) == len(second) and all(
         a.law is b.law and len(a.scale) == len(b.scale) and bool(np.all(close(a.scale, b.scale)))
@@ -515,7 +515,7 @@ _FAR_MORE = 2  # times as many, if all went as the first one does: they are not 
 _ROUNDING = 1e-9
 
 
-def enumerated(target: Target, pair: tuple[Any, Any], claim: Claim | None, seed: int) -> Certain | None:
+def enumerated(target: FollowedTarget, pair: tuple[Any, Any], claim: Claim | None, seed: int) -> Certain | None:
     """Return the exact loss of a program that draws nothing but choices of known chances, or None."""
     if claim is not None and not isinstance(claim, PureDP | ApproxDP):
         return None
@@ -536,7 +536,7 @@ def enumerated(target: Target, pair: tuple[Any, Any], claim: Claim | None, seed:
     return Certain(why, "the output", least, (), leaks=False, whole=True)
 
 
-def _law(target: Target, data: Any, seed: int) -> dict[str, float] | None:
+def _law(target: FollowedTarget, data: Any, seed: int) -> dict[str, float] | None:
     """Return the probability of every output, or None where not all of them can be tried."""
     law: dict[str, float] = {}
     todo: list[list[int]] = [[]]
@@ -566,7 +566,7 @@ def _law(target: Target, data: Any, seed: int) -> dict[str, float] | None:
     return law
 
 
-def _key(run: Run) -> str:
+def _key(run: FollowedRun) -> str:
     assert run.output is not None
     if run.kept is not None:
         return str((run.kept.form, run.kept.numbers))

@@ -20,7 +20,7 @@ import numpy as np
 
 from dpaudit.reading import definite, dispatch, python, rewrite, source
 from dpaudit.tracing.hooks import followed_generator, followed_method, original_of
-from dpaudit.tracing.recording import DivergedError, TooLongError, active
+from dpaudit.tracing.recording import DivergedError, UnfollowedError, active
 from dpaudit.tracing.values import FollowedArray, FollowedFloat, array_of, closed, extreme, is_followed, operate, plain
 
 # --- What is a series or a frame of numbers that remember their noise? Labels, beside a followed array ---
@@ -312,7 +312,7 @@ _DEEPEST = 6
 class Following(definite.PlainLoops, python.Python):
     """Own functions are called rewritten; what they do with followed numbers is followed, or releases these."""
 
-    control = (DivergedError, TooLongError)
+    control = (DivergedError, UnfollowedError)
 
     def __init__(self) -> None:
         super().__init__()

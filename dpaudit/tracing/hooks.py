@@ -203,12 +203,14 @@ def original_of(value: Any) -> Any:
 
 
 @cache
-def _rows(package: str) -> tuple[primitives.Row, ...]:
+def _rows(package: str) -> tuple[primitives.DrawingMethod, ...]:
     """Return the methods of a library that are followed, as wholes or as noise of a known law.
 
     Parameters are read when a method is called; where they depend on the data, so does the noise.
     """
-    rows: tuple[primitives.Row, ...] = importlib.import_module(f"dpaudit.adapters.{package.replace('.', '_')}").ROWS
+    rows: tuple[primitives.DrawingMethod, ...] = importlib.import_module(
+        f"dpaudit.adapters.{package.replace('.', '_')}"
+    ).ROWS
     return rows
 
 
@@ -218,7 +220,9 @@ def _present() -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(imported) if name in sys.modules)
 
 
-def _replacements(rows: Iterable[primitives.Row], made: dict[tuple[int, str], Any]) -> Iterator[tuple[Any, str, Any]]:
+def _replacements(
+    rows: Iterable[primitives.DrawingMethod], made: dict[tuple[int, str], Any]
+) -> Iterator[tuple[Any, str, Any]]:
     """Yield owner, name and followed version of every method that is there; ``made`` before, it is used again."""
     for row in rows:
         module = sys.modules.get(row.module)

@@ -19,8 +19,8 @@ from dpaudit.privacy import Claim, PureDP, claims
 from dpaudit.targets.signature import Shape
 from dpaudit.tracing import alignment, recording
 from dpaudit.tracing.certain import RAISES, Certain, certain, constant_choice, constant_line, enumerated, repeated
-from dpaudit.tracing.runs import LEAST, Closing, Run, Target, forced, noises, telling_place
-from dpaudit.tracing.shift import OPEN, OVER, WITHIN, Price, Shift, Shifted, cheapest, priced
+from dpaudit.tracing.runs import LEAST, Closing, FollowedRun, FollowedTarget, forced, noises, telling_place
+from dpaudit.tracing.shift import OPEN, OVER, WITHIN, CheapestShift, ShiftedNoise, ShiftPrice, cheapest, priced
 
 # --- What can be found on a path, and on a pair? How much each finding says ---
 
@@ -54,7 +54,7 @@ LEADS = tuple(str(word) for word in Word if word >= Word.NOT_SUPPORTED)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PairFinding:
     """One thing that was found."""
 
     word: Word  # how much it says
@@ -70,17 +70,17 @@ class Path:
     """What was found on one path."""
 
     side: int  # the dataset of the recorded run, 0 or 1
-    found: list[Found]  # what was found, the worst first
-    price: Price | None = None  # of the shift; None where there is none
-    shift: Shift | None = None  # the cheapest one that was found
+    found: list[PairFinding]  # what was found, the worst first
+    price: ShiftPrice | None = None  # of the shift; None where there is none
+    shift: CheapestShift | None = None  # the cheapest one that was found
     recorder: recording.Recorder | None = None  # of the recorded run, with its draws
     stretch: float = 0.0  # how much the scale of the noise differs between the data: ln of the largest ratio
     # whether a run with shifted noise returned the recorded output; None where none was made
     checked: bool | None = None
     branches: bool = False  # whether the run decided anything by its noise
-    stated: Sequence[alignment.Spent] = ()  # what mechanisms of libraries lose by their own statement
+    stated: Sequence[alignment.StatedLoss] = ()  # what mechanisms of libraries lose by their own statement
     # the recorded run and the one that was frozen to it; None where that took no such path
-    runs: tuple[Run, Run] | None = None
+    runs: tuple[FollowedRun, FollowedRun] | None = None
     raised: tuple[str, str] = ("", "")  # the exceptions in which a run on either dataset ended; "" where it returned
 
     @property
@@ -136,7 +136,7 @@ DIVERGED = "on the other side it draws or decides something else"
 class Task:
     """A pair that is traced, with what all of its paths have in common."""
 
-    target: Target  # what is run
+    target: FollowedTarget  # what is run
     pair: tuple[Any, Any]  # two neighbouring datasets
     claim: Claim | None  # what is claimed; None where nothing is
     seed: int  # of the noise
@@ -154,16 +154,18 @@ class Task:
         return self._known[0]
 
 
-def follow_path(task: Task, side: int, run: Run, seed: int, *, first: bool) -> Path:
+def follow_path(task: Task, side: int, run: FollowedRun, seed: int, *, first: bool) -> Path:
     """Return what is found on the path of a recorded run."""
     target, pair = task.target, task.pair
     path = Path(side, [], recorder=run.recorder)
     path.branches = any(event.kind in ("compare", "extreme", "choice") for event in run.recorder.events)
     if run.output is None:
-        path.found.append(Found(Word.NOT_PRICED, "it does more with its noise than is followed"))
+        path.found.append(PairFinding(Word.NOT_PRICED, "it does more with its noise than is followed"))
         return path
     if first and target.raised_plainly(pair[side], seed) != run.raised.partition(":")[0]:
-        path.found.append(Found(Word.NOT_SEEN, f"a run that is followed {_ends(run)}, and one that is not does not"))
+        path.found.append(
+            PairFinding(Word.NOT_SEEN, f"a run that is followed {_ends(run)}, and one that is not does not")
+        )
         return path
     if not run.recorder.columns and not any(event.kind in ("choice", "unit") for event in run.recorder.events):
         path.found.append(_without_noise(task, path, run, seed))
@@ -171,7 +173,7 @@ def follow_path(task: Task, side: int, run: Run, seed: int, *, first: bool) -> P
     drawn = drawn_columns(run.recorder)
     if first and not _repeats(target, pair[side], run, drawn, seed):
         path.found.append(
-            Found(
+            PairFinding(
                 Word.NOT_SEEN,
                 "with the same noise it returns something else: there is randomness that was not followed",
             )
@@ -179,14 +181,14 @@ def follow_path(task: Task, side: int, run: Run, seed: int, *, first: bool) -> P
         return path
     again = None if run.recorder.given is not None else repeated(run.recorder)
     if again is not None:
-        path.found.append(Found(Word.NOT_SUPPORTED, "the same noise is drawn twice, and counts once", again))
+        path.found.append(PairFinding(Word.NOT_SUPPORTED, "the same noise is drawn twice, and counts once", again))
     frozen = target.run(pair[1 - side], seed + 1, reference=run)
     path.raised = run.raised, frozen.raised
     if frozen.output is None:
         path.found.append(_diverging(task, frozen))
         return path
     if run.raised and frozen.raised:
-        path.found.append(Found(Word.NOT_SEEN, f"it raises on both sides: {run.raised[:100]}"))
+        path.found.append(PairFinding(Word.NOT_SEEN, f"it raises on both sides: {run.raised[:100]}"))
         return path
     path.runs = run, frozen
     _judged(task, path, run, frozen, seed)
@@ -195,18 +197,18 @@ def follow_path(task: Task, side: int, run: Run, seed: int, *, first: bool) -> P
     return path
 
 
-def _otherwise_unlike(run: Run, frozen: Run) -> list[Found]:
+def _otherwise_unlike(run: FollowedRun, frozen: FollowedRun) -> list[PairFinding]:
     """Say where two runs with one noise return something else, to the last bit, type and letter."""
     if run.unread or frozen.unread:
-        return [Found(Word.NOT_PRICED, "its output holds something that cannot be compared", "the output")]
+        return [PairFinding(Word.NOT_PRICED, "its output holds something that cannot be compared", "the output")]
     one, two = run.kept, frozen.kept
     if one is None or two is None or (one.form, one.numbers) == (two.form, two.numbers):
         return []
     text = "with the same noise it returns another type, text or number, if only in the last bits"
-    return [Found(Word.NOT_PRICED, text, "the output")]
+    return [PairFinding(Word.NOT_PRICED, text, "the output")]
 
 
-def _ends(run: Run) -> str:
+def _ends(run: FollowedRun) -> str:
     return f"raises ({run.raised[:100]})" if run.raised else "returns"
 
 
@@ -216,40 +218,40 @@ def drawn_columns(recorder: recording.Recorder) -> np.ndarray[tuple[int], np.dty
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
 
-def _repeats(target: Target, data: Any, run: Run, drawn: Any, seed: int) -> bool:
+def _repeats(target: FollowedTarget, data: Any, run: FollowedRun, drawn: Any, seed: int) -> bool:
     given = run.recorder.noise()[drawn]
     again = target.run(data, seed + 7919, given=given, choices=run.recorder.choices())
     return again.output is not None and run.same_output(again)
 
 
-def _without_noise(task: Task, path: Path, run: Run, seed: int) -> Found:
+def _without_noise(task: Task, path: Path, run: FollowedRun, seed: int) -> PairFinding:
     other = task.target.run(task.pair[1 - path.side], seed)
     path.raised = run.raised, other.raised
     if run.raised and other.raised:
-        return Found(Word.NOT_SEEN, f"it raises on both sides: {run.raised[:100]}")
+        return PairFinding(Word.NOT_SEEN, f"it raises on both sides: {run.raised[:100]}")
     if run.same_output(other):
-        return Found(Word.NOT_SEEN, "no noise was met, and the output is the same on both sides")
+        return PairFinding(Word.NOT_SEEN, "no noise was met, and the output is the same on both sides")
     if task.quick:
-        return Found(Word.NOT_SUPPORTED, "no noise was met, and the output differs")
+        return PairFinding(Word.NOT_SUPPORTED, "no noise was met, and the output differs")
     place = task.distinguishing_place
     if place is None:
-        return Found(Word.NOT_SEEN, "no noise was met that is followed, and the output differs")
-    return Found(
+        return PairFinding(Word.NOT_SEEN, "no noise was met that is followed, and the output differs")
+    return PairFinding(
         Word.NOT_SUPPORTED, "no noise was met, and the output tells the sides apart", place, instead=_ADD_NOISE
     )
 
 
-def _diverging(task: Task, frozen: Run) -> Found:
+def _diverging(task: Task, frozen: FollowedRun) -> PairFinding:
     where = frozen.recorder.diverged or ""
-    return _distinguished(task, where) or Found(Word.NOT_PRICED, DIVERGED, where)
+    return _distinguished(task, where) or PairFinding(Word.NOT_PRICED, DIVERGED, where)
 
 
-def _distinguished(task: Task, where: str) -> Found | None:
+def _distinguished(task: Task, where: str) -> PairFinding | None:
     """What is said where one place of the output tells the sides apart in every run; None where no place does."""
     place = task.distinguishing_place
     if place is None:
         return None
-    return Found(
+    return PairFinding(
         Word.NOT_SUPPORTED,
         f"{place} tells the sides apart: what is often there on one side is not on the other",
         where,
@@ -257,7 +259,7 @@ def _distinguished(task: Task, where: str) -> Found | None:
     )
 
 
-def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
+def _judged(task: Task, path: Path, run: FollowedRun, frozen: FollowedRun, seed: int) -> None:
     claim = task.claim
     noises = alignment.Noises.of(run.recorder)
     asked = alignment.conditions(run, frozen, noises)
@@ -268,7 +270,7 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
     path.stretch = asked.stretch
     for where in dict.fromkeys(asked.scales):
         path.found.append(
-            Found(Word.NOT_SUPPORTED, "the scale of the noise depends on the data", where, instead=_PUBLIC)
+            PairFinding(Word.NOT_SUPPORTED, "the scale of the noise depends on the data", where, instead=_PUBLIC)
         )
     if shift.trouble:
         path.found.append(_trouble(task, asked, shift, run, frozen))
@@ -292,10 +294,10 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
     if not task.quick and shift.testable and (shift.moved or asked.coins or asked.stated):
         path.checked = _reached(task.target, task.pair[1 - path.side], run, shift, seed)
     if shift.unpriced:
-        path.found.append(Found(Word.NOT_PRICED, shift.unpriced[0], where, met))
+        path.found.append(PairFinding(Word.NOT_PRICED, shift.unpriced[0], where, met))
     elif path.checked is False:
         path.found.append(
-            Found(
+            PairFinding(
                 Word.NOT_PRICED,
                 "the shifted noise does not give the same output: not all that is done with it was followed",
                 where,
@@ -303,10 +305,10 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
             )
         )
     elif price.answer == OVER and spent is not None and (moved is None or spent.loss.epsilon > moved.cost):
-        path.found.append(Found(Word.NOT_SUPPORTED, f"{_of_unit(spent)}; {_costs(price)}", spent.site, met))
+        path.found.append(PairFinding(Word.NOT_SUPPORTED, f"{_of_unit(spent)}; {_costs(price)}", spent.site, met))
     elif price.answer == OVER and not shift.moved:
         path.found.append(
-            Found(
+            PairFinding(
                 Word.NOT_PRICED,
                 "choices cost more than is claimed on this path; what they are worth in the output is not known",
                 where,
@@ -314,18 +316,22 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
         )
     elif price.answer == OVER and asked.generous:
         path.found.append(
-            Found(Word.NOT_PRICED, f"{_costs(price)}, which may be more than is lost: {asked.generous[0]}", where, met)
+            PairFinding(
+                Word.NOT_PRICED, f"{_costs(price)}, which may be more than is lost: {asked.generous[0]}", where, met
+            )
         )
     elif price.answer == OVER:
         beside = _beside(moved, shift.moved)
         text = f"{_far(moved)}{beside}; {_costs(price)}"
-        path.found.append(Found(Word.NOT_SUPPORTED, text, where, met, instead=wider(shift.moved, claim)))
+        path.found.append(PairFinding(Word.NOT_SUPPORTED, text, where, met, instead=wider(shift.moved, claim)))
     elif price.answer == OPEN and claim is not None:
         path.found.append(
-            Found(Word.NOT_PRICED, f"{_costs(price)}; whether the claim allows that is not worked out", where, met)
+            PairFinding(
+                Word.NOT_PRICED, f"{_costs(price)}; whether the claim allows that is not worked out", where, met
+            )
         )
     else:
-        path.found.append(Found(Word.SUPPORTED, _costs(price), where, met))
+        path.found.append(PairFinding(Word.SUPPORTED, _costs(price), where, met))
 
 
 def _moved_beside(asked: alignment.Conditions, recorder: recording.Recorder) -> float:
@@ -339,14 +345,14 @@ def _moved_beside(asked: alignment.Conditions, recorder: recording.Recorder) -> 
         return float(np.log1p(abs(right[np.isfinite(right)]).max(initial=0.0) / least))
 
 
-def _far(moved: Shifted | None) -> str:
+def _far(moved: ShiftedNoise | None) -> str:
     if moved is None:
         return "the noise moves too far"
     about = "about " if moved.recognised else ""
     return f"{moved.law.title} noise of scale {about}{moved.scale:.4g} has to hide a move of {abs(moved.by):.4g}"
 
 
-def _beside(moved: Shifted | None, every: Sequence[Shifted]) -> str:
+def _beside(moved: ShiftedNoise | None, every: Sequence[ShiftedNoise]) -> str:
     """Say what else has to move, and at which other lines: the shift costs all of it together."""
     others = [each for each in every if each is not moved and each.cost > 0]
     if moved is None or not others:
@@ -358,18 +364,20 @@ def _beside(moved: Shifted | None, every: Sequence[Shifted]) -> str:
     )
 
 
-def _of_unit(spent: alignment.Spent) -> str:
+def _of_unit(spent: alignment.StatedLoss) -> str:
     return f"{spent.what} has to hide a move of {spent.loss.by:.4g}"
 
 
-def _costs(price: Price) -> str:
+def _costs(price: ShiftPrice) -> str:
     parts = [f"ε = {price.epsilon:.4g}"] if price.epsilon or not price.mu else []
     parts += [f"μ = {price.mu:.4g}"] if price.mu else []
     parts += [f"δ = {price.delta:.4g}"] if price.delta else []
     return f"the shift costs {' and '.join(parts)}"
 
 
-def _trouble(task: Task, asked: alignment.Conditions, shift: Shift, run: Run, theirs: Run) -> Found:
+def _trouble(
+    task: Task, asked: alignment.Conditions, shift: CheapestShift, run: FollowedRun, theirs: FollowedRun
+) -> PairFinding:
     if shift.trouble == "differs":
         place, values = asked.differs[0]
         if bool(run.raised) != bool(theirs.raised):
@@ -379,18 +387,22 @@ def _trouble(task: Task, asked: alignment.Conditions, shift: Shift, run: Run, th
         if distinguished is not None:
             return distinguished
         if asked.scales:
-            return Found(Word.NOT_SUPPORTED, f"noise whose scale differs makes another {place}: {values}", shift.where)
-        return Found(Word.NOT_PRICED, f"with the same noise {place} differs: {values}", shift.where)
+            return PairFinding(
+                Word.NOT_SUPPORTED, f"noise whose scale differs makes another {place}: {values}", shift.where
+            )
+        return PairFinding(Word.NOT_PRICED, f"with the same noise {place} differs: {values}", shift.where)
     if shift.trouble == "whole":
-        return Found(Word.NOT_SUPPORTED, "noise takes whole numbers alone, and has to hide a part of one", shift.where)
+        return PairFinding(
+            Word.NOT_SUPPORTED, "noise takes whole numbers alone, and has to hide a part of one", shift.where
+        )
     doubts = [*asked.unpriced, *asked.generous, *shift.unpriced]
     if any(event.kind == "choice" for event in run.recorder.events):
         doubts.append("a choice may be part of the noise")
     text = "no shift of the noise hides the change"
     if doubts:
-        return Found(Word.NOT_PRICED, f"{text}, and {doubts[0]}", shift.where)
+        return PairFinding(Word.NOT_PRICED, f"{text}, and {doubts[0]}", shift.where)
     why = "one noise for several values, or noise that goes one way"
-    return Found(Word.NOT_SUPPORTED, f"{text}: {why}", shift.where, instead=_OWN)
+    return PairFinding(Word.NOT_SUPPORTED, f"{text}: {why}", shift.where, instead=_OWN)
 
 
 def wider(moved: Sequence[Any], claim: Claim | None) -> str:
@@ -411,7 +423,7 @@ def wider(moved: Sequence[Any], claim: Claim | None) -> str:
     return f"Scales {shown} times as wide at {lines} would keep the claim on this pair."
 
 
-def _reached(target: Target, data: Any, run: Run, shift: Shift, seed: int) -> bool:
+def _reached(target: FollowedTarget, data: Any, run: FollowedRun, shift: CheapestShift, seed: int) -> bool:
     """Whether a run with the shifted noise returns what was recorded: otherwise not everything was followed."""
     assert shift.given is not None
     given = shift.given[drawn_columns(run.recorder)]
@@ -419,7 +431,7 @@ def _reached(target: Target, data: Any, run: Run, shift: Shift, seed: int) -> bo
     return again.output is not None and run.same_output(again)
 
 
-def brought(run: Run, frozen: Run, moved: Shifted) -> str:
+def brought(run: FollowedRun, frozen: FollowedRun, moved: ShiftedNoise) -> str:
     """Return the line of the first operation by which data that differ came to a noise; empty where none is known."""
     for site, marks in run.recorder.marks.items():
         for own, other in zip(marks, frozen.recorder.marks.get(site, []), strict=False):
@@ -443,7 +455,7 @@ _EXTREMES = (1e-9, 1e-3, 0.5, 1 - 1e-3, 1 - 1e-9)
 
 
 def trace_pair(
-    target: Target,
+    target: FollowedTarget,
     pair: tuple[Any, Any],
     claim: Claim | None,
     *,
@@ -454,7 +466,7 @@ def trace_pair(
     """Return what a few runs show on a pair."""
     before = target.runs
     task = Task(target, pair, claim, seed, quick, LEAST * min(paths - 1, _RARER))
-    recorded: tuple[list[Run], list[Run]] = ([], [])
+    recorded: tuple[list[FollowedRun], list[FollowedRun]] = ([], [])
     tried: list[Path] = []
     for side in (0, 1):
         tried += _direction(task, side, 1 if quick else paths, recorded)
@@ -471,7 +483,7 @@ def trace_pair(
 
 
 def first_look(
-    target: Target, pair: tuple[Any, Any], claim: Claim | None, seed: int, known: list[tuple[Any, Run]]
+    target: FollowedTarget, pair: tuple[Any, Any], claim: Claim | None, seed: int, known: list[tuple[Any, FollowedRun]]
 ) -> Path:
     """Return what one run shows that is frozen to a run on the first dataset."""
     if not known or known[0][0] is not pair[0]:
@@ -484,7 +496,7 @@ def _unfollowed(path: Path) -> bool:
     return any(each.word is Word.NOT_SEEN and "follow" in each.text for each in path.found)
 
 
-def _say_constant(tried: list[Path], recorded: tuple[list[Run], list[Run]], at_import: str) -> None:
+def _say_constant(tried: list[Path], recorded: tuple[list[FollowedRun], list[FollowedRun]], at_import: str) -> None:
     """Say where noise is the same in every run, or process: it hides nothing, whatever its scale."""
     for side, runs in enumerate(recorded):
         own = [each.recorder for each in runs if each.recorder.given is None]
@@ -493,10 +505,10 @@ def _say_constant(tried: list[Path], recorded: tuple[list[Run], list[Run]], at_i
         if where is not None and path.word < Word.LEAKS:
             seeds = next((f", seeded with {seed} at {line}" for line, seed in own[0].seeds), "")
             text = f"the noise is the same in every run{seeds}"
-            path.found.insert(0, Found(Word.NOT_SUPPORTED, text, where, instead=_UNSEEDED))
+            path.found.insert(0, PairFinding(Word.NOT_SUPPORTED, text, where, instead=_UNSEEDED))
         elif at_import and path.word < Word.LEAKS:
             text = "the noise is the same in every process: a fixed seed, as the module is imported"
-            path.found.insert(0, Found(Word.NOT_SUPPORTED, text, at_import, instead=_UNSEEDED))
+            path.found.insert(0, PairFinding(Word.NOT_SUPPORTED, text, at_import, instead=_UNSEEDED))
 
 
 def _say_certain(tried: list[Path], sure: Certain, claim: Claim | None) -> None:
@@ -512,20 +524,24 @@ def _say_certain(tried: list[Path], sure: Certain, claim: Claim | None) -> None:
             instead = (
                 form or next((each.instead for each in worst.found if each.instead), "") or wider(sure.steps, claim)
             )
-            worst.found.insert(0, Found(word, sure.why, sure.where, _met_first(worst), instead))
+            worst.found.insert(0, PairFinding(word, sure.why, sure.where, _met_first(worst), instead))
         else:  # its line says more than the place in the output
             text = f"{constant.text}: {sure.where} holds {sure.why}" if not sure.steps else constant.text
-            worst.found.insert(0, Found(word, text, constant.where, _met_first(worst), constant.instead))
+            worst.found.insert(0, PairFinding(word, text, constant.where, _met_first(worst), constant.instead))
     elif sure.whole and claim is not None:
         for path in tried:
-            path.found = [Found(Word.SUPPORTED, f"all ways through its choices were tried: ε = {sure.epsilon:.4g}")]
+            path.found = [
+                PairFinding(Word.SUPPORTED, f"all ways through its choices were tried: ε = {sure.epsilon:.4g}")
+            ]
 
 
 def _met_first(path: Path) -> str:
     return next((each.met for each in path.found if each.met), "")
 
 
-def _direction(task: Task, side: int, paths: int, recorded: tuple[list[Run], list[Run]]) -> Iterator[Path]:
+def _direction(
+    task: Task, side: int, paths: int, recorded: tuple[list[FollowedRun], list[FollowedRun]]
+) -> Iterator[Path]:
     """Yield what is found on the paths that begin on one side; their recorded runs are kept."""
     for number, given in zip(range(paths), noises(recorded[side]), strict=False):
         seed = task.seed + 101 * number
@@ -549,7 +565,9 @@ def _diverged(path: Path) -> bool:
     return any(each.text == DIVERGED for each in path.found)
 
 
-def _closing(task: Task, side: int, run: Run, path: Path, seed: int, *, first: bool) -> tuple[Run, Path]:
+def _closing(
+    task: Task, side: int, run: FollowedRun, path: Path, seed: int, *, first: bool
+) -> tuple[FollowedRun, Path]:
     """Try runs that close, once for a target: what is computed of released numbers then decides alike on both sides."""
     task.target.wanted.add(Closing.DIVERGES)
     task.target.closes = Closing.DIVERGES
@@ -564,7 +582,7 @@ def _closing(task: Task, side: int, run: Run, path: Path, seed: int, *, first: b
 # --- what is certain --------------------------------------------------------------------------------------
 
 
-def _certain(task: Task, recorded: tuple[list[Run], list[Run]]) -> Certain | None:
+def _certain(task: Task, recorded: tuple[list[FollowedRun], list[FollowedRun]]) -> Certain | None:
     """Make the runs that a certain statement takes, where there may be one."""
     target, pair, claim, seed = task.target, task.pair, task.claim, task.seed
     first = [runs[0] for runs in recorded]
@@ -591,7 +609,9 @@ def _certain(task: Task, recorded: tuple[list[Run], list[Run]]) -> Certain | Non
     return certain((sides[0], sides[1]), claim)
 
 
-def _more(target: Target, data: Any, recorded: Sequence[Run], seed: int, linear: bool) -> list[Run]:
+def _more(
+    target: FollowedTarget, data: Any, recorded: Sequence[FollowedRun], seed: int, linear: bool
+) -> list[FollowedRun]:
     """Return fresh runs, and where nothing is decided runs with extreme noise: all of them have to agree."""
     fresh = [each for each in recorded if each.recorder.given is None][-_FRESH:]
     if not linear or constant_line([each.recorder for each in fresh]) is not None:

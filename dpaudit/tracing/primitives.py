@@ -29,7 +29,7 @@ _asarray, _shape, _broadcast_to, _zeros = np.asarray, np.shape, np.broadcast_to,
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawingFunction:
     """A function that draws location + noise, as a row of `dpaudit.reading.draws` says."""
 
     law: NoiseLaw  # of the noise
@@ -38,7 +38,7 @@ class Drawn:
     scale: Callable[..., Any]  # the scale of the noise, from all arguments
 
     @classmethod
-    def of(cls, row: draws.Law) -> Drawn:
+    def of(cls, row: draws.Law) -> DrawingFunction:
         """Return what a trace needs of a row."""
         names = {name: None if each is draws.REQUIRED else each for name, each in row.parameters.items()}
         scale = (lambda p: geometric_scale(p)) if row.name == "geometric" else row.scale or (lambda **_: np.nan)
@@ -55,7 +55,7 @@ class Drawn:
         return arguments
 
 
-def drawing(name: str, row: Drawn, original: Callable[..., Any], *, bound: bool) -> Callable[..., Any]:
+def drawing(name: str, row: DrawingFunction, original: Callable[..., Any], *, bound: bool) -> Callable[..., Any]:
     """Return the followed version of a function that draws location + noise."""
 
     def drawn(*args: Any, **keywords: Any) -> Any:
@@ -282,11 +282,11 @@ CHOICES_OF_RANDOM = ("choice", "choices", "sample", "randint", "randrange", "get
                      "weibullvariate")  # fmt: skip
 
 OF_NUMPY = {
-    **{name: Drawn.of(row) for name, row in draws.OF_NUMPY.items() if name not in CHOICES_OF_NUMPY},
-    "rand": Drawn.of(draws.OF_NUMPY["random"]),
-    "randn": Drawn.of(draws.OF_NUMPY["standard_normal"]),
+    **{name: DrawingFunction.of(row) for name, row in draws.OF_NUMPY.items() if name not in CHOICES_OF_NUMPY},
+    "rand": DrawingFunction.of(draws.OF_NUMPY["random"]),
+    "randn": DrawingFunction.of(draws.OF_NUMPY["standard_normal"]),
 }
-OF_RANDOM = {name: Drawn.of(row) for name, row in draws.OF_RANDOM.items()}
+OF_RANDOM = {name: DrawingFunction.of(row) for name, row in draws.OF_RANDOM.items()}
 OF_SCIPY = {name: LAWS[law] for name, law in draws.OF_SCIPY.items() if law}
 
 
@@ -430,7 +430,7 @@ Made = tuple[Any, str, Callable[[Any, Any], Stated]]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DrawingMethod:
     """One method."""
 
     # module, owner, method: where it is; a function of the module where ``owner`` is empty

@@ -202,7 +202,7 @@ class DivergedError(BaseException):
     """A frozen run does something else than its reference; no exception that targets catch by accident."""
 
 
-class TooLongError(BaseException):
+class UnfollowedError(BaseException):
     """A run does more with its noise than is followed."""
 
 
@@ -338,7 +338,7 @@ class Recorder:
         self.columns += len(values)
         if self.columns > MOST_NOISES:
             self.too_long = True
-            raise TooLongError
+            raise UnfollowedError
         return first
 
     def noise(self) -> Floats:
@@ -414,7 +414,7 @@ class Recorder:
         number = len(self.events)
         if number >= MOST_EVENTS:
             self.too_long = True
-            raise TooLongError
+            raise UnfollowedError
         if self.diverged is not None:
             raise DivergedError
         if self.reference is not None:
@@ -444,7 +444,7 @@ class Recorder:
                 values = known[len(before)].values
         if len(before) > MOST_EVENTS:
             self.too_long = True
-            raise TooLongError
+            raise UnfollowedError
         marked = Mark(site, form, values, self, scaled=scaled)
         before.append(marked)
         return marked

@@ -27,7 +27,7 @@ from dpaudit.targets.mechanism import Mechanism
 from dpaudit.tracing.domain import Following, Labelled, unlabelled
 from dpaudit.tracing.hooks import Hooks
 from dpaudit.tracing.own_noise import FollowedNoise
-from dpaudit.tracing.recording import DivergedError, NoiseForm, Recorder, TooLongError, close, raised_at, recording
+from dpaudit.tracing.recording import DivergedError, NoiseForm, Recorder, UnfollowedError, close, raised_at, recording
 from dpaudit.tracing.values import is_followed, plain
 
 _LONGEST = 200  # characters of a text that is held against another
@@ -45,7 +45,7 @@ class Output:
 
 
 @dataclasses.dataclass(slots=True, eq=False)
-class Run:
+class FollowedRun:
     """One run."""
 
     recorder: Recorder  # what happened to its noise
@@ -56,7 +56,7 @@ class Run:
     unread: str = ""  # why it could not be read
     raised_at: str = ""  # the line of the target's code that raised; empty where it is not known
 
-    def same_output(self, other: Run) -> bool:
+    def same_output(self, other: FollowedRun) -> bool:
         """Whether both returned the same, up to rounding."""
         one, two = self.output, other.output
         if one is None or two is None or one.structure != two.structure or len(one.values) != len(two.values):
@@ -72,7 +72,7 @@ class Closing(Enum):
     DIVERGES = "on other data it decides something else with followed numbers"
 
 
-class Target:
+class FollowedTarget:
     """A mechanism that is run and followed.
 
     Args:
@@ -105,12 +105,12 @@ class Target:
         data: Any,
         seed: int,
         *,
-        reference: Run | None = None,
+        reference: FollowedRun | None = None,
         given: Floats | None = None,
         choices: Sequence[Any] = (),
-        like: Run | None = None,
+        like: FollowedRun | None = None,
         forced: Sequence[int] | None = None,
-    ) -> Run:
+    ) -> FollowedRun:
         """Run it once.
 
         Args:
@@ -139,7 +139,7 @@ class Target:
             with recording(recorder):
                 try:
                     returned = self._domain.run(self.mechanism.function, own, **filled, **self.parameters)
-                except (DivergedError, TooLongError):
+                except (DivergedError, UnfollowedError):
                     pass
                 except KeyboardInterrupt:
                     raise
@@ -157,7 +157,7 @@ class Target:
             recorder.diverged, output = reference.recorder.events[len(recorder.events)].site, None
         self.seconds = time.perf_counter() - began
         self.work = len(recorder.events) + self._domain.calls
-        return Run(recorder, output, raised, self.seconds, kept, unread, line)
+        return FollowedRun(recorder, output, raised, self.seconds, kept, unread, line)
 
     def _read(self, returned: Any) -> tuple[Any, str]:
         try:
@@ -329,7 +329,7 @@ _PATTERNS = (
 )  # fmt: skip
 
 
-def noises(recorded: Sequence[Run]) -> Iterator[Floats | None]:
+def noises(recorded: Sequence[FollowedRun]) -> Iterator[Floats | None]:
     """Yield the noise of each path: its own, or extreme noise, which forces what would seldom happen."""
     yield None
     yield None
@@ -384,7 +384,9 @@ _MOST_PLACES = 500
 _UNCLAIMED = PureDP(1.0)
 
 
-def telling_place(target: Target, pair: tuple[Any, Any], claim: Claim | None, seed: int, most: int) -> str | None:
+def telling_place(
+    target: FollowedTarget, pair: tuple[Any, Any], claim: Claim | None, seed: int, most: int
+) -> str | None:
     """Return a place of the output that has, much more often on one side than the claim allows, one value; or None."""
     if most < LEAST:
         return None

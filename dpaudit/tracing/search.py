@@ -17,7 +17,7 @@ from dpaudit.neighbours import Relation
 from dpaudit.neighbours.candidates import candidates, exhaustive
 from dpaudit.privacy import Claim
 from dpaudit.tracing.pair import Path, Traced, Word, first_look, trace_pair
-from dpaudit.tracing.runs import Run, Target
+from dpaudit.tracing.runs import FollowedRun, FollowedTarget
 
 PART = 1_000
 """Records of large data that are looked at first, beside those that candidates name."""
@@ -62,7 +62,7 @@ class Worst:
 
 
 def worst_neighbours(
-    target: Target,
+    target: FollowedTarget,
     data: Any,
     relation: Relation,
     claim: Claim | None,
@@ -107,7 +107,7 @@ def worst_neighbours(
 
 
 def _from_both_sides(
-    target: Target, pairs: Sequence[candidates.LazyPair], places: Sequence[int], claim: Claim | None, seed: int
+    target: FollowedTarget, pairs: Sequence[candidates.LazyPair], places: Sequence[int], claim: Claim | None, seed: int
 ) -> tuple[int, tuple[int, float]]:
     """Return which of these pairs shows most when it is looked at from both sides, and its rank."""
     ranks = [trace_pair(target, pairs[place].pair(), claim, seed=seed, quick=True).worst.rank for place in places]
@@ -121,7 +121,7 @@ def _from_both_sides(
 
 
 def worst_pair(
-    target: Target,
+    target: FollowedTarget,
     pairs: Sequence[Callable[[], tuple[Any, Any]]],
     claim: Claim | None,
     *,
@@ -166,7 +166,7 @@ def _trips(path: Path) -> bool:
     return bool(path.raised[0]) != bool(path.raised[1])
 
 
-def _fitting(target: Target, first: candidates.LazyPair, seed: int, seconds: float | None) -> int:
+def _fitting(target: FollowedTarget, first: candidates.LazyPair, seed: int, seconds: float | None) -> int:
     """Return how many candidates may be tried; these runs are no part of what is recorded.
 
     A look costs what a run does, which is counted, so that no answer hangs on the clock; only where seconds are given,
@@ -196,7 +196,7 @@ class _Looks:
     @classmethod
     def at(
         cls,
-        target: Target,
+        target: FollowedTarget,
         pairs: Sequence[Callable[[], tuple[Any, Any]]],
         claim: Claim | None,
         seed: int,
@@ -207,7 +207,7 @@ class _Looks:
     ) -> _Looks:
         """Look at pairs, one after the other; at no more than the first few where no noise is followed."""
         looks, before = cls(), target.runs
-        known: list[tuple[Any, Run]] = []
+        known: list[tuple[Any, FollowedRun]] = []
         for number, make in enumerate(pairs):
             pair = make()
             path = first_look(target, pair, claim, seed, known)

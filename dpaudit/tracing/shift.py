@@ -28,7 +28,7 @@ _MERGED = 4000  # columns among which combinations are looked for
 
 
 @dataclass(slots=True)
-class Shifted:
+class ShiftedNoise:
     """One noise that has to move.
 
     Attributes:
@@ -50,10 +50,10 @@ class Shifted:
 
 
 @dataclass(slots=True)
-class Shift:
+class CheapestShift:
     """The cheapest shift that was found."""
 
-    moved: list[Shifted] = field(default_factory=list)  # the noises that move
+    moved: list[ShiftedNoise] = field(default_factory=list)  # the noises that move
     given: Floats | None = None  # (columns,) the noise on the other data: that of the recorded run, shifted
     chance: float = 0.0  # the price of coins and choices, of this path
     trouble: str = ""  # why there is none; empty where there is
@@ -62,9 +62,9 @@ class Shift:
     testable: bool = True  # whether a run with the noise ``given`` can be made: no derived noise moves
 
 
-def cheapest(needs: Conditions, noises: Noises, noise: Floats) -> Shift:
+def cheapest(needs: Conditions, noises: Noises, noise: Floats) -> CheapestShift:
     """Return the cheapest shift that meets the conditions, or why there is none."""
-    shift = Shift(given=noise.copy(), chance=needs.chance, unpriced=list(needs.unpriced))
+    shift = CheapestShift(given=noise.copy(), chance=needs.chance, unpriced=list(needs.unpriced))
     equal, right = needs.equal.joined()
     least, below = needs.least.joined()
     columns = np.unique(np.concatenate([equal.column, least.column]))
@@ -106,7 +106,7 @@ def _doubts(columns: Sequence[int], needs: Conditions, noises: Noises) -> list[s
     return []
 
 
-def _add_cells(shift: Shift, needs: Conditions, noises: Noises, shifted: set[int], noise: Floats) -> None:
+def _add_cells(shift: CheapestShift, needs: Conditions, noises: Noises, shifted: set[int], noise: Floats) -> None:
     assert shift.given is not None
     for column, cells in needs.cells.items():
         if column in shifted:
@@ -318,7 +318,7 @@ def _least_distance(rows: Floats, least: Floats) -> Floats | None:
 
 
 def _fill(
-    shift: Shift,
+    shift: CheapestShift,
     columns: Any,
     by: Floats,
     laws: dict[int, tuple[NoiseLaw, float]],
@@ -346,7 +346,7 @@ def _fill(
         if derived:
             shift.testable = False
         cost = abs(distance) / scale if scale > 0 else math.inf
-        shift.moved.append(Shifted(column, law, scale, distance, noises.block(column).site, cost, derived))
+        shift.moved.append(ShiftedNoise(column, law, scale, distance, noises.block(column).site, cost, derived))
         if group is None:
             shift.given[column] += distance
         else:
@@ -364,7 +364,7 @@ def _spread(given: Floats, group: _Together, distance: float, noises: Noises) ->
             return
 
 
-def _refuse_shared(shift: Shift, noises: Noises) -> None:
+def _refuse_shared(shift: CheapestShift, noises: Noises) -> None:
     """Derived noises that are made of the same noise are not independent, so that their prices do not add up."""
     taken: set[int] = set()
     for each in shift.moved:
@@ -388,7 +388,7 @@ _MOST = 400  # different steps that are composed exactly
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class ShiftPrice:
     """What a shift costs."""
 
     epsilon: float  # Σ|c|/scale of all noise but Gaussian, with what choices cost and libraries state; in nats
@@ -397,7 +397,9 @@ class Price:
     delta: float = 0.0  # Σδ of what mechanisms of libraries state
 
 
-def priced(moved: Sequence[Shifted], chance: float, claim: Claim | None, stated: Sequence[Stated] = ()) -> Price:
+def priced(
+    moved: Sequence[ShiftedNoise], chance: float, claim: Claim | None, stated: Sequence[Stated] = ()
+) -> ShiftPrice:
     """Return the price of a shift."""
     pure = [each for each in moved if each.law.cost == "pure"]
     epsilon = max(math.fsum(each.cost for each in pure) + chance, 0.0) + math.fsum(each.epsilon for each in stated)
@@ -406,19 +408,19 @@ def priced(moved: Sequence[Shifted], chance: float, claim: Claim | None, stated:
     mu = math.sqrt(math.fsum(squares) + 2 * rho)
     delta = math.fsum(each.delta for each in stated)
     if claim is None:
-        return Price(epsilon, mu, OPEN, delta)
+        return ShiftPrice(epsilon, mu, OPEN, delta)
     slack = _RECOGNISED if any(each.recognised for each in moved) else _ROUNDING
     answer = _answer(
         _Costs(pure, epsilon, chance, mu, delta, rho, math.fsum(each.epsilon for each in stated)), claim, slack
     )
-    return Price(epsilon, mu, answer, delta)
+    return ShiftPrice(epsilon, mu, answer, delta)
 
 
 @dataclass(frozen=True, slots=True)
 class _Costs:
-    """All that a path costs: as in `Price`, with ``stated`` the part of ε that libraries state."""
+    """All that a path costs: as in `ShiftPrice`, with ``stated`` the part of ε that libraries state."""
 
-    pure: Sequence[Shifted]
+    pure: Sequence[ShiftedNoise]
     epsilon: float
     chance: float
     mu: float
@@ -485,7 +487,7 @@ def delta_of(mu: float, epsilon: float) -> float:
     return max(float(ndtr(-epsilon / mu + mu / 2)) - math.exp(min(tail, 700.0)), 0.0)
 
 
-def _composed(pure: Sequence[Shifted], mu: float, claim: Claim, slack: float) -> str:
+def _composed(pure: Sequence[ShiftedNoise], mu: float, claim: Claim, slack: float) -> str:
     """Ask the certified accounting, where costs merely added up are more than the claim."""
     from dpaudit.accounting import DiscreteLaplace, Events, Gaussian, Laplace, RandomisedResponse, decide
 

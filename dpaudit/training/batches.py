@@ -25,7 +25,7 @@ import numpy as np
 from scipy import stats
 
 from dpaudit.arrays import Booleans, Floats, Integers
-from dpaudit.training.seen import Delivery, Finding, Seen, Update
+from dpaudit.training.seen import Delivery, Fact, TrainingRun, Update
 
 TESTS = 7
 _DRAWS = 4  # of a Monte Carlo test, over the error level of a side
@@ -210,20 +210,20 @@ def _by_rank(seen: float, drawn: Floats) -> float:
 # --- what is said of it -------------------------------------------------------------------------------------
 
 
-def batch_finding(sampler: Sampler, assumed: str) -> Finding:
+def batch_finding(sampler: Sampler, assumed: str) -> Fact:
     """Say whether records came in as the claim's accounting assumes."""
     detail = ", ".join(f"{name} p = {value:.2g}" for name, value in sampler.p_values.items())
     if not sampler.kind:
         text = "Too few batches were drawn to tell Poisson sampling from others."
-        return Finding("batches", "not seen", "too few batches", text, detail)
+        return Fact("batches", "not seen", "too few batches", text, detail)
     name = NAMES[sampler.kind]
     if sampler.kind == assumed:
         text = f"Records came in as the claim assumes: {name}."
-        return Finding("batches", "right", name, text, detail, sampler.error)
+        return Fact("batches", "right", name, text, detail, sampler.error)
     rejected = [key for key, value in sampler.p_values.items() if value < sampler.error / TESTS]
     why = f" (what gave it away: {', '.join(rejected)})" if sampler.kind == "other" else ""
     text = f"Records came in otherwise than the claim's accounting assumes ({NAMES[assumed]}): {name}{why}."
-    return Finding("batches", "wrong", name, text, detail, sampler.error)
+    return Fact("batches", "wrong", name, text, detail, sampler.error)
 
 
 # --- Which batches does each update hold: one, several, one for the second time, a part of one? And which does none
@@ -318,7 +318,7 @@ class Use:
         return {each for each, own in self._times().items() if all(self._alone(number) for number in own)}
 
 
-def use_of(seen: Seen) -> Use | None:
+def use_of(seen: TrainingRun) -> Use | None:
     """Return what the updates hold; None where no delivery was seen."""
     if not seen.deliveries or not seen.updates:
         return None

@@ -25,7 +25,7 @@ from scipy import stats
 from scipy.optimize import minimize_scalar
 
 from dpaudit.arrays import Floats, Integers
-from dpaudit.training.seen import Finding, Parameter, Played, Replay
+from dpaudit.training.seen import Fact, GradientReplay, Parameter, Played
 
 # --- Is the sum that gets noise the sum of clipped records? ----------------------------------------------
 
@@ -57,24 +57,24 @@ def replayed(
     whole: float | None = None,
     before: bool = True,
     cast: str = "",
-) -> Replay:
+) -> GradientReplay:
     """Return how far a sum of gradients is from that of its clipped records, and what it looks like instead."""
     slack = max(TOLERANCE, DIGITS.get(cast, 0.0))
     if not (np.all(np.isfinite(norms)) and np.all(np.isfinite(total)) and np.all(np.isfinite(rows))):
-        return Replay(float("nan"), False, finite=False)
+        return GradientReplay(float("nan"), False, finite=False)
     if not len(rows):
-        return Replay(float(np.linalg.norm(total)), False)
+        return GradientReplay(float(np.linalg.norm(total)), False)
     factors = np.minimum(1, clip / (norms + _EXCESS))
     distance = _distance(factors @ rows, total)
     largest = float(np.max(norms * factors)) / clip
     clipped = bool(np.any(norms > clip * (1 + (10 if before else -1) * TOLERANCE)))
     if distance <= slack:
-        return Replay(distance, clipped, largest=largest, slack=slack)
+        return GradientReplay(distance, clipped, largest=largest, slack=slack)
     looks, norm = _looks(rows, norms, total, clip, whole)
     if looks == "not clipped" and not before and np.sum(norms > norms.max() * (1 - TOLERANCE)) > 1:
         looks, norm = "another norm", float(norms.max())  # several records contribute as much as each other
     biggest = float(norms.max()) if looks == "not clipped" else min(norm, float(norms.max()))
-    return Replay(distance, clipped, looks, norm, largest=biggest / clip if looks else float("nan"))
+    return GradientReplay(distance, clipped, looks, norm, largest=biggest / clip if looks else float("nan"))
 
 
 def _looks(rows: Floats, norms: Floats, total: Floats, clip: float, whole: float | None) -> tuple[str, float]:
@@ -110,11 +110,11 @@ def _distance(expected: Floats, total: Floats) -> float:
 # --- what is said of it -------------------------------------------------------------------------------------
 
 
-def clipping_finding(replays: Sequence[Replay], silent: str = "") -> Finding:
+def clipping_finding(replays: Sequence[GradientReplay], silent: str = "") -> Fact:
     """Say whether every sum that was replayed is one of clipped records."""
     if not replays:
         text = silent or "No gradients of single records were seen."
-        return Finding("clipping", "not seen", "not replayed", text)
+        return Fact("clipping", "not seen", "not replayed", text)
     bad = [each for each in replays if each.finite and not each.fits]
     distance = max((each.deviation for each in replays if each.finite), default=0.0)
     largest = max((each.largest for each in replays if each.finite), default=0.0)
@@ -125,29 +125,29 @@ def clipping_finding(replays: Sequence[Replay], silent: str = "") -> Finding:
         norms = [each.norm for each in bad if each.looks == name and name == "another norm"]
         more = f" ({float(np.median(norms)):.3g})" if norms else ""
         text = f"In {len(bad)} of {len(replays)} replays the sum that got noise is {LOOKS[name]}{more}."
-        return Finding("clipping", "wrong", name, text, detail)
+        return Fact("clipping", "wrong", name, text, detail)
     showed = sum(each.clipped for each in replays)
     if not showed:
         text = "No record of a replayed sum was above the clip norm, so that clipping could not show."
-        return Finding("clipping", "not seen", "nothing to clip", text, detail)
+        return Fact("clipping", "not seen", "nothing to clip", text, detail)
     text = f"In each of {len(replays)} replays the sum was that of records clipped one by one."
     slack = max(each.slack for each in replays)
     if slack > TOLERANCE:
         text = f"{text[:-1]}, as far as the digits of the forward pass show: to {slack:.1%}."
-        return Finding("clipping", "right", ROUNDED, text, detail)
-    return Finding("clipping", "right", "clipped one by one", text, detail)
+        return Fact("clipping", "right", ROUNDED, text, detail)
+    return Fact("clipping", "right", "clipped one by one", text, detail)
 
 
-def finite_finding(replays: Sequence[Replay], updates: int, empty: int | None) -> Finding:
+def finite_finding(replays: Sequence[GradientReplay], updates: int, empty: int | None) -> Fact:
     """Say whether gradients were numbers, and whether an empty batch made an update like any other."""
     if any(not each.finite for each in replays):
         text = "A gradient that is no finite number went into a sum: it reaches the weights through any noise."
-        return Finding("numbers", "wrong", "gradients that are no numbers", text)
+        return Fact("numbers", "wrong", "gradients that are no numbers", text)
     if not replays or not updates:
-        return Finding("numbers", "not seen", "no gradients seen", "No gradients of single records were seen.")
+        return Fact("numbers", "not seen", "no gradients seen", "No gradients of single records were seen.")
     more = "" if not empty else " Empty batches made updates with noise, as they should."
     text = f"All gradients that were replayed were finite numbers.{more}"
-    return Finding("numbers", "right", "finite gradients", text)
+    return Fact("numbers", "right", "finite gradients", text)
 
 
 # --- Are records kept apart until each is clipped? Clipping bounds a record only if it moves no other's gradient. ---
@@ -165,27 +165,27 @@ def records_finding(
     played: Sequence[Played],
     asked: Mapping[str, Played],
     sums: int,
-) -> Finding:
+) -> Fact:
     """Say whether what one record contributes hangs on others."""
     state = [name for name, each in parameters.items() if each.state and each.moved]
     if state:
         named = ", ".join(state[:3]) + (f" and {len(state) - 3} more" if len(state) > 3 else "")
         text = f"{named} changed while training without noise: state of a layer is released with the model."
-        return Finding("records", "wrong", "state without noise", text)
+        return Fact("records", "wrong", "state without noise", text)
     if mixing:
         kinds = ", ".join(mixing)
         text = f"A layer computes across the records of a batch ({kinds}): clipping single records bounds nothing."
-        return Finding("records", "wrong", "records are mixed", text)
+        return Fact("records", "wrong", "records are mixed", text)
     mixed = [each for each in (*asked.values(), *played) if each.where]
     if mixed:
         where = max((each.where for each in mixed), key=[each.where for each in mixed].count)
         text = f"Records are mixed {where}. Clipping what is left of each bounds nothing."
-        return Finding("records", "wrong", "records are mixed", text, f"relative change {mixed[0].change:.2g}")
+        return Fact("records", "wrong", "records are mixed", text, f"relative change {mixed[0].change:.2g}")
     shown = [each for each in played if not each.blind]
     blind = [f"{name} ({each.blind})" for name, each in asked.items() if each.blind]
     if not shown and not sums:
         why = f": {played[-1].blind}" if played else ""
-        return Finding("records", "not seen", NOT_LOOKED_AT, f"Whether records are mixed was not looked at{why}.")
+        return Fact("records", "not seen", NOT_LOOKED_AT, f"Whether records are mixed was not looked at{why}.")
     if not played and not asked:
         blind.append(_OF_SUMS)
     looked = f"{len(shown)} updates were played again" if shown else f"{sums} sums were compared"
@@ -196,12 +196,12 @@ def records_finding(
     if blind or not asked:
         rest = ", ".join(blind) or "the training set and what puts batches together"
         text = f"Gradients of records do not hang on the others of their batch. Not looked at: {rest}."
-        return Finding("records", "not seen", IN_PART, text, detail)
+        return Fact("records", "not seen", IN_PART, text, detail)
     text = (
         "What makes the gradients of a record stays the same beside other records, and so does what the training set "
         "returns for it, in what was looked at."
     )
-    return Finding("records", "right", "kept apart", text, detail)
+    return Fact("records", "right", "kept apart", text, detail)
 
 
 # --- Is the noise Gaussian, large enough at every coordinate, and drawn afresh each time? ----------------
@@ -235,18 +235,16 @@ def _cosine(x: Floats, y: Floats) -> float:
 # --- repetition ---------------------------------------------------------------------------------------------
 
 
-def repetition_finding(
-    kept: Floats, names: Sequence[tuple[str, Floats]], ranks: Floats | None, error: float
-) -> Finding:
+def repetition_finding(kept: Floats, names: Sequence[tuple[str, Floats]], ranks: Floats | None, error: float) -> Fact:
     """Say whether noise came twice: in two updates, two parameters of one update, or on two machines."""
     where = _twice(kept, names, ranks, error)
     if where:
         text = f"Noise came twice: {where}. A difference of what was released has none of it."
-        return Finding("repetition", "wrong", "noise repeated", text, error=error)
+        return Fact("repetition", "wrong", "noise repeated", text, error=error)
     if kept.shape[0] < 2 or kept.shape[1] < _LEAST:
         text = "Fewer than two updates with enough noise were seen."
-        return Finding("repetition", "not seen", "too little noise", text)
-    return Finding("repetition", "right", "drawn afresh", "No noise came twice.", error=error)
+        return Fact("repetition", "not seen", "too little noise", text)
+    return Fact("repetition", "right", "drawn afresh", "No noise came twice.", error=error)
 
 
 def _twice(kept: Floats, names: Sequence[tuple[str, Floats]], ranks: Floats | None, error: float) -> str:
@@ -323,14 +321,14 @@ def noise_finding(
     updates: tuple[Floats, Integers],
     error: float,
     silent: str = "",
-) -> Finding:
+) -> Fact:
     """Whether the noise has at least the scale that the claim assumes, at every update, parameter and coordinate."""
     scale = scale_of(squares, counts, 0.05)
     if scale is None:
-        return Finding("noise", "not seen", "no noise seen", silent or "No noise was seen.")
+        return Fact("noise", "not seen", "no noise seen", silent or "No noise was seen.")
     if not np.isfinite(squares).all():
         text = "Some noise is no finite number, and was not judged."
-        return Finding("noise", "not seen", "no finite noise", text)
+        return Fact("noise", "not seen", "no finite noise", text)
     share = error / (SCALE + LAW)
     detail = f"standard deviation {scale.ratio:.6g} σC from {scale.values:,} values"
     parts = [(name, float(squares[a:b].sum()), int(counts[a:b].sum())) for name, a, b in names]
@@ -342,39 +340,39 @@ def noise_finding(
     values = kept.ravel()[:: max(1, kept.size // _MOST_TESTED)][:_MOST_TESTED]
     if (small or len(weak) or large) and _is_flat(values, share):
         text = "The noise has another scale than is claimed, and too few large values for Gaussian noise of any scales."
-        return Finding("noise", "wrong", "another law", text, detail, share)
+        return Fact("noise", "wrong", "another law", text, detail, share)
     if small:
         which = "" if len(small) == len(parts) else f" at {_names_in_words(small)}"
         text = (
             f"The noise{which} is too small: {_ratio(scale if not which else None, parts, small)} of the σ·C that is "
             "claimed. Either σ is smaller by that factor, or the noise is scaled to another sensitivity than C."
         )
-        return Finding("noise", "wrong", "too little noise", text, detail, share)
+        return Fact("noise", "wrong", "too little noise", text, detail, share)
     if len(weak):
         text = (
             f"In {len(weak)} of {len(updates[0])} updates the noise is too small, down to {float(np.min(weak)):.3g} of "
             "the σ·C that is claimed."
         )
-        return Finding("noise", "wrong", "too little noise", text, detail, share)
+        return Fact("noise", "wrong", "too little noise", text, detail, share)
     seen = counts > 0
     least = stats.chi2.cdf(squares[seen], counts[seen])
     if np.min(least) < share / np.sum(seen):
         text = f"At {int(np.sum(least < share / np.sum(seen)))} coordinates the noise is too small, or is missing."
         name = "coordinates without noise" if np.any(squares[seen] == 0) else "too little noise at some coordinates"
-        return Finding("noise", "wrong", name, text, detail, share)
+        return Fact("noise", "wrong", name, text, detail, share)
     if large:
         text = f"The noise is larger than claimed, by a factor of {scale.ratio:.4g}: that costs accuracy, not privacy."
-        return Finding("noise", "note", "more noise than claimed", text, detail, share)
+        return Fact("noise", "note", "more noise than claimed", text, detail, share)
     if len(values) >= _LEAST:
         law = stats.kstest(values, "norm")
         if law.pvalue < share:
             text = "The noise has the scale that is claimed, and is not Gaussian."
-            return Finding("noise", "wrong", "another law", text, f"{detail}, distance {law.statistic:.4g}", share)
+            return Fact("noise", "wrong", "another law", text, f"{detail}, distance {law.statistic:.4g}", share)
     text = (
         f"The noise is Gaussian with the scale that is claimed: its standard deviation is {scale.ratio:.5g} of σ·C, "
         f"from {scale.values:,} values."
     )
-    return Finding("noise", "right", "noise as claimed", text, detail, error)
+    return Fact("noise", "right", "noise as claimed", text, detail, error)
 
 
 def _is_flat(values: Floats, error: float) -> bool:
@@ -415,13 +413,11 @@ def _names_in_words(names: Sequence[str]) -> str:
 # --- independence -------------------------------------------------------------------------------------------
 
 
-def independence_finding(
-    kept: Floats, names: Sequence[tuple[str, Floats]], ranks: Floats | None, error: float
-) -> Finding:
+def independence_finding(kept: Floats, names: Sequence[tuple[str, Floats]], ranks: Floats | None, error: float) -> Fact:
     """Say whether noise is independent between updates, coordinates, parameters and machines."""
     updates, width = kept.shape
     if updates < 2 or width < _LEAST:
-        return Finding("independence", "not seen", "too little noise", "Too little noise was seen to compare it.")
+        return Fact("independence", "not seen", "too little noise", "Too little noise was seen to compare it.")
     share = error / INDEPENDENCE
     rows = _spread(kept, SIGNATURE)[:_MOST_COMPARED]
     alike, pairs = _most_alike(rows)
@@ -439,12 +435,12 @@ def independence_finding(
             "The noise of one update hangs on that of others, as noise does that is meant to cancel out. Whether it "
             "was accounted for in this way was not seen."
         )
-        return Finding("independence", "not seen", CORRELATED, text, detail)
+        return Fact("independence", "not seen", CORRELATED, text, detail)
     if low:
         text = f"The noise hangs together between {' and '.join(low)}."
-        return Finding("independence", "wrong", "dependent noise", text, detail, error)
+        return Fact("independence", "wrong", "dependent noise", text, detail, error)
     text = "The noise of updates, coordinates and parameters is independent, as far as this shows."
-    return Finding("independence", "right", "independent noise", text, detail, error)
+    return Fact("independence", "right", "independent noise", text, detail, error)
 
 
 def _pair(x: Floats, y: Floats) -> float:

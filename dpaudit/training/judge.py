@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 from dpaudit.accounting import Certified, Events, calibrate, certify
-from dpaudit.accounting.events import Event
+from dpaudit.accounting.events import PrivacyEvent
 from dpaudit.accounts.account import at_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence import evidence, records
@@ -21,7 +21,7 @@ from dpaudit.training import batches, canaries, clipping, losses, updates
 from dpaudit.training.canaries import ASSUMED
 from dpaudit.training.losses import (
     DEPENDENT,
-    Parts,
+    LoopParts,
     factors_of,
     groups_of,
     listed,
@@ -30,7 +30,7 @@ from dpaudit.training.losses import (
     steps_of,
     unbounded,
 )
-from dpaudit.training.seen import Finding, Seen
+from dpaudit.training.seen import Fact, TrainingRun
 
 _TOLERANCE = 1e-3  # of the claim's ε, or of 1 where that is more
 _WIDE = 0.01
@@ -45,7 +45,7 @@ _UNKNOWN = "how records come in was not recognised"
 
 
 def judged(
-    seen: Seen,
+    seen: TrainingRun,
     claim: Claim | None,
     *,
     clip: float,
@@ -53,7 +53,7 @@ def judged(
     false_alarm: float,
     seed: int,
     stated: float | None,
-) -> tuple[Training, list[Finding]]:
+) -> tuple[Training, list[Fact]]:
     """Return what is said of a loop, for evidence, and the findings with the numbers behind them."""
     facts = false_alarm if seen.canaries is None else false_alarm * (1 - canaries.SHARE)
     findings, sampler = updates.checklist(seen, facts, seed)
@@ -103,7 +103,7 @@ def judged(
 # --- what was seen, as an accounting needs it ---------------------------------------------------------------
 
 
-def _parts(seen: Seen, by_fact: dict[str, Finding], sampler: batches.Sampler | None, error: float) -> Parts:
+def _parts(seen: TrainingRun, by_fact: dict[str, Fact], sampler: batches.Sampler | None, error: float) -> LoopParts:
     kind = sampler.kind if sampler is not None and sampler.kind else seen.assumed
     rate = seen.sampled
     if kind == "another rate" and seen.batches and seen.records:
@@ -115,7 +115,7 @@ def _parts(seen: Seen, by_fact: dict[str, Finding], sampler: batches.Sampler | N
     use = batches.use_of(seen)
     groups, loose = groups_of(seen, use, rate)
     epochs = rounds_of_use(seen, use, kind == "fixed order") if kind in ("shuffled", "fixed order") else None
-    return Parts(
+    return LoopParts(
         kind,
         steps_of(seen, rate),
         _scales(seen, by_fact["noise"], error),
@@ -130,7 +130,7 @@ def _parts(seen: Seen, by_fact: dict[str, Finding], sampler: batches.Sampler | N
     )
 
 
-def _rate(seen: Seen, error: float) -> tuple[float, float]:
+def _rate(seen: TrainingRun, error: float) -> tuple[float, float]:
     """The sampling rate that was seen, from below and above, to two digits (Clopper & Pearson 1934)."""
     assert seen.batches is not None and seen.records is not None
     hits, of = sum(map(len, seen.batches)), seen.records * len(seen.batches)
@@ -140,7 +140,7 @@ def _rate(seen: Seen, error: float) -> tuple[float, float]:
     return math.floor(low * 10**digits) / 10**digits, math.ceil(high * 10**digits) / 10**digits
 
 
-def _scales(seen: Seen, finding: Finding, error: float) -> tuple[float, float]:
+def _scales(seen: TrainingRun, finding: Fact, error: float) -> tuple[float, float]:
     """The noise over σ·C, for the loss from below and from above: as claimed, unless less was seen."""
     if finding.name not in ("too little noise", "more noise than claimed"):
         return 1.0, 1.0
@@ -151,7 +151,7 @@ def _scales(seen: Seen, finding: Finding, error: float) -> tuple[float, float]:
     return least.high, min(least.low, clipping.least_update(seen.each_update(), error))
 
 
-def _enough_from_below(parts: Parts, claim: Claim | None) -> Parts:
+def _enough_from_below(parts: LoopParts, claim: Claim | None) -> LoopParts:
     """The same parts, of which no more is accounted for from below than it takes to exceed the claim, if there is one.
 
     A loss far above the claim would take minutes to certify, and larger noise than was seen loses less.
@@ -178,13 +178,13 @@ def _asked(claim: Claim | None) -> tuple[Claim, float]:
     return (UNCLAIMED, _BEYOND) if claim is None else (claim, claim.value)
 
 
-def certified(events: Sequence[tuple[Event, int]], claim: Claim, tolerance: float) -> Certified:
+def certified(events: Sequence[tuple[PrivacyEvent, int]], claim: Claim, tolerance: float) -> Certified:
     """Return what so many steps lose at the claim's δ, as narrowly as a claim of this size asks for."""
     return certify(Events(tuple(events)), delta=at_of(claim), tolerance=min(1.0, tolerance * max(1.0, claim.value)))
 
 
 def _losses(
-    parts: Parts, claim: Claim | None, why: str, infinite: bool
+    parts: LoopParts, claim: Claim | None, why: str, infinite: bool
 ) -> tuple[TrainingLoss, TrainingLoss, tuple[dict[str, Any], ...]]:
     """What is lost, from below and above, with the certificates."""
     at, most = _asked(claim)
@@ -199,7 +199,7 @@ def _losses(
     done: dict[str, Certified] = {}
     certificates: list[dict[str, Any]] = []
 
-    def loss(events: list[tuple[Event, int]] | None, *, up: bool, other: str) -> TrainingLoss:
+    def loss(events: list[tuple[PrivacyEvent, int]] | None, *, up: bool, other: str) -> TrainingLoss:
         nothing = math.inf if up else 0.0
         if events is None:
             return TrainingLoss((), nothing, None, other or _UNKNOWN)
@@ -222,11 +222,11 @@ def _losses(
 
 
 def _enough(
-    parts: Parts, claim: Claim, certificates: tuple[dict[str, Any], ...]
+    parts: LoopParts, claim: Claim, certificates: tuple[dict[str, Any], ...]
 ) -> tuple[float, TrainingLoss | None, tuple[dict[str, Any], ...]]:
     """How many times σ·C is just enough noise for the claim, in the steps that were seen, and what they lose then."""
 
-    def steps(times: float) -> list[tuple[Event, int]]:
+    def steps(times: float) -> list[tuple[PrivacyEvent, int]]:
         listed_steps = listed(replace(parts, scale=(times, times)), up=True)
         if listed_steps is None:
             raise UsageError(_UNKNOWN)
@@ -243,7 +243,7 @@ def _enough(
     return times, loss, (*certificates, certain.certificate)
 
 
-def _above(parts: Parts) -> str:
+def _above(parts: LoopParts) -> str:
     if math.isinf(parts.factors[1]):
         return "a record's part of a sum is not bounded"
     if parts.scale[1] < _FAINT:
@@ -251,11 +251,11 @@ def _above(parts: Parts) -> str:
     return "a record moves a sum by far more than the clip norm" if parts.factors[1] > 2 else ""
 
 
-def _releases(events: Sequence[tuple[Event, int]]) -> tuple[Release, ...]:
+def _releases(events: Sequence[tuple[PrivacyEvent, int]]) -> tuple[Release, ...]:
     return tuple(Release(str(event), count) for event, count in events)
 
 
-def _if_gaussian(parts: Parts, claim: Claim | None, scale: clipping.Scale | None) -> float | None:
+def _if_gaussian(parts: LoopParts, claim: Claim | None, scale: clipping.Scale | None) -> float | None:
     """ε from below, of Gaussian noise as large as the interval of its scale allows."""
     if scale is None or len(parts.groups) > _EXACT:
         return None
@@ -266,7 +266,7 @@ def _if_gaussian(parts: Parts, claim: Claim | None, scale: clipping.Scale | None
         return None
 
 
-def _step(seen: Seen, parts: Parts, claim: Claim | None, error: float) -> TrainingStep | None:
+def _step(seen: TrainingRun, parts: LoopParts, claim: Claim | None, error: float) -> TrainingStep | None:
     """What the noise that was kept says of one step, and of all of them together."""
     kept = seen.kept().ravel()
     if len(parts.steps) != 1 or kept.size < 1000:

@@ -40,7 +40,7 @@ from dpaudit.decimals import number_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.further_records import Training, TrainingFact
 from dpaudit.training import batches, clipping
-from dpaudit.training.seen import Finding, Seen, Update
+from dpaudit.training.seen import Fact, TrainingRun, Update
 from dpaudit.training.updates import UNEXPLAINED
 
 # --- What do the steps that were seen lose together? -----------------------------------------------------
@@ -64,7 +64,7 @@ _INFINITE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class LoopParts:
     """What an accounting of a loop is made of; all of it is written into evidence."""
 
     sampler: str  # "poisson", "fixed-size", "shuffled", "fixed order" or "another rate"; empty where none is known
@@ -97,9 +97,9 @@ class Parts:
         return not self.loose and all(together == square == 1 for _, _, together, square, _ in self.groups)
 
 
-def parts_of(training: Training) -> Parts:
+def parts_of(training: Training) -> LoopParts:
     """Return what an accounting is made of, from evidence."""
-    return Parts(
+    return LoopParts(
         training.sampler or training.assumed,
         training.steps,
         training.scales,
@@ -116,16 +116,16 @@ def parts_of(training: Training) -> Parts:
     )
 
 
-def steps_of(seen: Seen, rate: float | None) -> tuple[tuple[float, float, int], ...]:
+def steps_of(seen: TrainingRun, rate: float | None) -> tuple[tuple[float, float, int], ...]:
     """Return (noise multiplier, sampling rate, updates) of all updates; the rate is one for all where it is given."""
     counts = Counter((each.sigma, _rate_of(each, rate)) for each in seen.updates if each.sigma is not None)
     return tuple((sigma, own, count) for (sigma, own), count in counts.items() if sigma is not None)
 
 
 def groups_of(
-    seen: Seen, use: batches.Use | None, rate: float | None
+    seen: TrainingRun, use: batches.Use | None, rate: float | None
 ) -> tuple[tuple[tuple[float, float, int, int, int], ...], int]:
-    """Return the groups of `Parts`, and how many updates are in none; of batches that were not seen, each is one."""
+    """Return the groups of `LoopParts`, and how many updates are in none; each batch that was not seen is one."""
     if use is None:
         return tuple((sigma, own, 1, 1, count) for sigma, own, count in steps_of(seen, rate)), 0
     grouped, loose = use.groups()
@@ -141,7 +141,7 @@ def groups_of(
     return tuple((*each, count) for each, count in counts.items()), rest
 
 
-def rounds_of_use(seen: Seen, use: batches.Use | None, fixed: bool) -> tuple[tuple[int, int, int], ...] | None:
+def rounds_of_use(seen: TrainingRun, use: batches.Use | None, fixed: bool) -> tuple[tuple[int, int, int], ...] | None:
     """Return (least, most, how many) of the Σm² of the batches of an epoch; None where batches were not seen."""
     if use is None or not seen.epoch or seen.batches is None:
         return None
@@ -169,7 +169,7 @@ def _rate_of(update: Update, rate: float | None) -> float:
     return own if own is not None else UNKNOWN
 
 
-def factors_of(seen: Seen | None, finding: Finding | TrainingFact) -> tuple[float, float]:
+def factors_of(seen: TrainingRun | None, finding: Fact | TrainingFact) -> tuple[float, float]:
     """Return how far a record moves a sum, over C: certainly at least on some data, and at most.
 
     What records of this training moved it by is rounded to a power of 2, so that no gradient shows.
@@ -189,7 +189,7 @@ def factors_of(seen: Seen | None, finding: Finding | TrainingFact) -> tuple[floa
     return 0.0, math.inf
 
 
-def unbounded(findings: Sequence[Finding] | Sequence[TrainingFact]) -> tuple[str, bool]:
+def unbounded(findings: Sequence[Fact] | Sequence[TrainingFact]) -> tuple[str, bool]:
     """Return why nothing bounds the loss from above, and whether it is then certainly infinite; empty where nothing."""
     by_fact = {each.fact: each for each in findings if each.status == "wrong"}
     if "repetition" in by_fact:
@@ -220,14 +220,14 @@ def unbounded(findings: Sequence[Finding] | Sequence[TrainingFact]) -> tuple[str
     return "", False
 
 
-def listed(parts: Parts, *, up: bool) -> list[tuple[events.Event, int]] | None:
+def listed(parts: LoopParts, *, up: bool) -> list[tuple[events.PrivacyEvent, int]] | None:
     """Return the events that bound what was seen, from above or below; None where there are none."""
     factor, scale = parts.factors[up], parts.scale[up]
     if up and factor > _MOST_FACTOR:
         return None
     if not parts.steps or not 0 < factor < math.inf or not 0 < scale < math.inf:
         return None
-    events_listed: list[tuple[events.Event, int]] = []
+    events_listed: list[tuple[events.PrivacyEvent, int]] = []
     if up and parts.loose:
         return None
     if parts.sampler in ("shuffled", "fixed order"):
@@ -263,8 +263,8 @@ def _few(groups: Sequence[tuple[float, float, int, int, int]], *, up: bool) -> l
 
 
 def _event(
-    parts: Parts, sigma: Fraction, factor: Fraction, rate: Fraction, together: int, square: int, *, up: bool
-) -> events.Event | None:
+    parts: LoopParts, sigma: Fraction, factor: Fraction, rate: Fraction, together: int, square: int, *, up: bool
+) -> events.PrivacyEvent | None:
     """What a group of updates loses; None where nothing is accounted for."""
     moved = factor * _root(square, up=up)
     if rate == UNKNOWN and parts.sampler == "poisson":  # whatever the rate is, all records lose no less
@@ -281,7 +281,9 @@ def _event(
     return Gaussian(sigma, sensitivity=moved).fixed_size(parts.batch, parts.records)
 
 
-def _in_epochs(parts: Parts, factor: Fraction, scale: Fraction, *, up: bool) -> list[tuple[events.Event, int]]:
+def _in_epochs(
+    parts: LoopParts, factor: Fraction, scale: Fraction, *, up: bool
+) -> list[tuple[events.PrivacyEvent, int]]:
     """What shuffled or fixed batches lose: each record is in one batch of an epoch."""
     noises = {sigma for sigma, _, _, _, _ in parts.groups}
     if not parts.epoch or parts.together > 1 or not noises or not min(noises) > 0:
@@ -292,7 +294,7 @@ def _in_epochs(parts: Parts, factor: Fraction, scale: Fraction, *, up: bool) -> 
     if rounds is None:
         epochs = -(-updates // parts.epoch) if up else updates // parts.epoch
         rounds = ((1, 1, epochs),)
-    events_listed: list[tuple[events.Event, int]] = []
+    events_listed: list[tuple[events.PrivacyEvent, int]] = []
     for least, most, epochs in rounds:
         square = most if up else least
         if not square or not epochs:
@@ -334,7 +336,7 @@ _WIDEST = 60.0  # of ε
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StepLoss:
     """What is certified of one step."""
 
     # fpr, tpr: corners of the hull, from (0, 0) to (1, 1): no attacker has less at more than this
@@ -362,7 +364,7 @@ def counted(values: Floats, sigma: float) -> Integers:
     return np.asarray(np.searchsorted(np.sort(values), at, side="right"), dtype=np.int64)
 
 
-def certified(below: Integers, values: int, sigma: float, error: float) -> Step:
+def certified(below: Integers, values: int, sigma: float, error: float) -> StepLoss:
     """Return what the counts certify of a step."""
     _, parts = thresholds(sigma)
     share = error / (2 * len(below))
@@ -380,7 +382,7 @@ def certified(below: Integers, values: int, sigma: float, error: float) -> Step:
             hull.pop()
         hull.append(point)
     corners = np.array(hull)
-    return Step(corners[:, 0], corners[:, 1], float(max(0.0, np.nanmax(np.where(np.isfinite(mu), mu, 0.0)))))
+    return StepLoss(corners[:, 0], corners[:, 1], float(max(0.0, np.nanmax(np.where(np.isfinite(mu), mu, 0.0)))))
 
 
 def _left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
@@ -390,7 +392,7 @@ def _left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]
 # --- many steps ---------------------------------------------------------------------------------------------
 
 
-def composed(step: Step, rate: float, steps: int, delta: float) -> float | None:
+def composed(step: StepLoss, rate: float, steps: int, delta: float) -> float | None:
     """Return the ε that so many steps certainly lose at δ, with records sampled at a rate (1: none)."""
     if delta < _LEAST_DELTA:
         return None

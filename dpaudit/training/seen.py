@@ -32,7 +32,7 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenRows:
     """Rows that an update holds."""
 
     # whose rows they are, where the tensors themselves showed it; None where only their number is known
@@ -47,7 +47,7 @@ class Update:
 
     delivered: int = 0  # how many batches had reached the loop
     # the rows that were clipped since the update before; None where nothing of it was seen
-    taken: tuple[Taken, ...] | None = None
+    taken: tuple[TakenRows, ...] | None = None
     # sigma, clip: the noise multiplier that was accounted for, and the clip norm; None where neither is known
     sigma: float | None = None
     clip: float | None = None
@@ -66,7 +66,7 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
+class GradientReplay:
     """A sum of gradients beside the sum of its clipped records."""
 
     deviation: float  # their distance, relative to the latter
@@ -108,7 +108,7 @@ class Parameter:
 
 
 @dataclass
-class Seen:
+class TrainingRun:
     """Everything that a watcher recorded."""
 
     how: str  # the watcher, in words
@@ -124,7 +124,7 @@ class Seen:
     deliveries: list[Delivery] = field(default_factory=list)  # the batches that reached the loop, in that order
     # updates, replays, parameters: see there
     updates: list[Update] = field(default_factory=list)
-    replays: list[Replay] = field(default_factory=list)
+    replays: list[GradientReplay] = field(default_factory=list)
     parameters: dict[str, Parameter] = field(default_factory=dict)
     # the sum over updates of (noise/σC)², (d,), and how often each coordinate got noise, (d,)
     squares: Floats = field(default_factory=lambda: np.zeros(0))
@@ -184,7 +184,7 @@ Status = Literal["right", "wrong", "note", "not seen"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Fact:
     """What was seen of one fact."""
 
     # which: "batches", "clipping", "noise", "repetition", "independence", "divisor", "steps", "parameters", "records",

@@ -85,8 +85,8 @@ class Watch:
         self.claim = check_request(request)
         self.seed = given_or_fresh(request.seed)
         self._watch = _watcher(request, self.seed)
-        self._seen: seen.Seen | None = None
-        self._found: tuple[Evidence, list[seen.Finding]] | None = None
+        self._seen: seen.TrainingRun | None = None
+        self._found: tuple[Evidence, list[seen.Fact]] | None = None
 
     def __enter__(self) -> Watch:
         if self._seen is not None:
@@ -132,11 +132,11 @@ class Watch:
         return self._judged()[0]
 
     @property
-    def findings(self) -> list[seen.Finding]:
+    def findings(self) -> list[seen.Fact]:
         """What was found of every fact, with the numbers behind it, which may tell of records: do not publish them."""
         return self._judged()[1]
 
-    def _judged(self) -> tuple[Evidence, list[seen.Finding]]:
+    def _judged(self) -> tuple[Evidence, list[seen.Fact]]:
         if self._seen is None:
             raise UsageError("the loop is still being watched: ask after the with block")
         if self._found is None:

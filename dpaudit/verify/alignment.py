@@ -194,7 +194,7 @@ _MOST_TERMS = 200_000  # of released numbers that are solved for their draws
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ProgramPart:
     """Queries and draws that belong together, by their numbers; a draw may belong to several parts."""
 
     queries: tuple[int, ...]
@@ -205,7 +205,7 @@ class Part:
 class AlignedPart:
     """A part with its shifts: of its own queries and draws, in their order."""
 
-    part: Part
+    part: ProgramPart
     shifts: tuple[Shift, ...]
 
 
@@ -215,7 +215,7 @@ def parts_of(
     draws: Sequence[NoiseDraw],
     directions: Sequence[Direction],
     relation: Relation,
-) -> list[Part]:
+) -> list[ProgramPart]:
     """Return the parts of a class; none if it has but one, or few worst differences."""
     whole = any(draw.is_discrete for draw in draws)
     if is_summed(relation):
@@ -245,14 +245,14 @@ def parts_of(
     for number in range(len(draws)):
         own.setdefault(root(draw_name(number)), []).append(number)
     roots = dict.fromkeys([*queries, *own])
-    parts: list[Part] = []
+    parts: list[ProgramPart] = []
     for at in roots:
-        part = Part(tuple(queries.get(at, ())), tuple(own.get(at, ())))
+        part = ProgramPart(tuple(queries.get(at, ())), tuple(own.get(at, ())))
         ways = [directions[number] for number in part.queries]
         discrete = any(draws[number].is_discrete for number in part.draws)
         sizes = [math.prod(map(len, box)) for box in boxes_of(ways, relation, whole=discrete)]
         if sum(sizes) > MOST_DIFFERENCES:
-            parts += [Part((number,), part.draws) for number in part.queries]
+            parts += [ProgramPart((number,), part.draws) for number in part.queries]
         else:
             parts.append(part)
     return parts if len(parts) > 1 else []
@@ -295,7 +295,7 @@ def _add(terms: dict[str, Fraction], more: Mapping[str, Fraction], factor: Fract
 
 
 def align_parts(
-    parts: Sequence[Part],
+    parts: Sequence[ProgramPart],
     rows: Sequence[Affine],
     equalities: Sequence[Affine],
     draws: Sequence[NoiseDraw],
@@ -320,7 +320,7 @@ def align_parts(
     return (tuple(aligned), *_dearest(aligned, draws, directions, relation))
 
 
-def _shares(rows: Sequence[Affine], parts: Sequence[Part]) -> list[list[Affine]]:
+def _shares(rows: Sequence[Affine], parts: Sequence[ProgramPart]) -> list[list[Affine]]:
     """Return what each part has of each row, in the part's own numbers."""
     home: dict[str, list[tuple[int, str]]] = {}
     for place, part in enumerate(parts):
@@ -348,7 +348,7 @@ def _dearest(
             ((shift, each.part) for each in aligned for shift in each.shifts), key=lambda pair: pair[0].cost
         )
         return shift.cost, _placed([(part, _whole_shift(shift))], directions, relation)
-    best: tuple[Fraction, list[tuple[Part, Difference]]] | None = None
+    best: tuple[Fraction, list[tuple[ProgramPart, Difference]]] | None = None
     for number in range(relation.group + 1 if relation.movement == "monotone" else 1):
         total, worst = Fraction(0), []
         for each in aligned:
@@ -375,7 +375,7 @@ def _whole_shift(shift: Shift) -> Difference:
 
 
 def _placed(
-    moved: Sequence[tuple[Part, Difference]], directions: Sequence[Direction], relation: Relation
+    moved: Sequence[tuple[ProgramPart, Difference]], directions: Sequence[Direction], relation: Relation
 ) -> Difference:
     """Return a difference of all queries, of which those of some parts are given."""
     whole = [0] * len(directions)

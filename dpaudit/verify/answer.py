@@ -52,7 +52,7 @@ from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.certificate import rounded
 from dpaudit.verify.proofs import answers, check_proof, kind_asked, open_ends
-from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, named
+from dpaudit.verify.proofs.kind import Conclusion, Goal, NotShownError, named
 
 if TYPE_CHECKING:
     from dpaudit.auditing.trace import Tracing
@@ -213,7 +213,7 @@ class Proving:
 
     request: ProofRequest  # what was asked
     question: Question  # about the pair that the proof ended in
-    found: Found  # the proof, as far as its check accepted it
+    found: Conclusion  # the proof, as far as its check accepted it
     runs: int  # how many were asked for
     started: tuple[datetime, float]  # when, and on the clock that counts seconds
 
@@ -285,7 +285,7 @@ def proving(request: ProofRequest) -> Proving:
             "such as domain={'age': (0, 120)} (--domain 'age=[0, 120]'), or leave out what is given"
         )
     kind = kind_asked(domain, length)
-    asked = Asked(
+    asked = Goal(
         mechanism,
         given,
         request.relation,
@@ -321,7 +321,7 @@ def proving(request: ProofRequest) -> Proving:
     return Proving(request, question, _accepted(question, conclusion), total, started)
 
 
-def _accepted(question: Question, conclusion: Found) -> Found:
+def _accepted(question: Question, conclusion: Conclusion) -> Conclusion:
     """Return what was found, without what its own check does not accept: nothing else is ever called proved.
 
     Every kind of proof passes here, and is held against the evidence that will state it, before anything is run.
@@ -350,7 +350,7 @@ def _accepted(question: Question, conclusion: Found) -> Found:
     return replace(conclusion, upper=None, upper_text=None, proof=proof, loss=conclusion.loss if is_kept else None)
 
 
-def _certain(question: Question, conclusion: Found) -> dict[str, Any]:
+def _certain(question: Question, conclusion: Conclusion) -> dict[str, Any]:
     """Return the members of evidence that state what is certain."""
     upper = exact = None
     method = conclusion.proof.method
@@ -373,7 +373,7 @@ def _certain(question: Question, conclusion: Found) -> dict[str, Any]:
 # --- what runs show ---------------------------------------------------------------------------------------
 
 
-def _judged(question: Question, conclusion: Found, runs: int, request: ProofRequest) -> Evidence:
+def _judged(question: Question, conclusion: Conclusion, runs: int, request: ProofRequest) -> Evidence:
     claim, certain = question.claim, _certain(question, conclusion)
     upper, exact = certain["upper"], certain["exact"]
     looks: TwoLooks | None = None
@@ -439,7 +439,7 @@ def _unsampled(question: Question, untrusted: str | None = None) -> Evidence:
     return subject.nothing(Verdict.NO_CLAIM) if untrusted is None else subject.invalid(untrusted)
 
 
-def _sampled(question: Question, conclusion: Found, runs: int, request: ProofRequest) -> Evidence:
+def _sampled(question: Question, conclusion: Conclusion, runs: int, request: ProofRequest) -> Evidence:
     """Audit the pair, and measure the counterexample's event separately."""
     exact_counterexample = conclusion.exact_counterexample
     own = 0 if exact_counterexample is None else int(runs * _EVENT_SHARE)

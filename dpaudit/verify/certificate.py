@@ -20,7 +20,7 @@ from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, RenyiDP, ZeroCo
 from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas, Rational, contradiction
 from dpaudit.program.symbolic.tree import ArgmaxNode, CompareNode, DeadNode, DrawNode, Node, ProgramTree
 from dpaudit.verify.alignment import AlignedClass, Alignment, Branches, Shift, branch_conditions
-from dpaudit.verify.values import Value, Values
+from dpaudit.verify.values import AnswerTree, AnswerValue
 
 FORMAT = "dpaudit-certificate"
 VERSION = 1
@@ -29,7 +29,7 @@ VERSION = 1
 def tree_certificate(
     tree: ProgramTree,
     alignment: Alignment,
-    values: Values | None = None,
+    values: AnswerTree | None = None,
     *,
     name: str,
     source: str,
@@ -68,12 +68,12 @@ def tree_certificate(
     }
 
 
-def values_as_data(values: Values) -> list[dict[str, Any]]:
+def values_as_data(values: AnswerTree) -> list[dict[str, Any]]:
     """Return the values that a tree reads, each with its branches and the reasons why it moves by no more than 1."""
     return [_value_data(each) for each in values.found]
 
 
-def _value_data(value: Value) -> dict[str, Any]:
+def _value_data(value: AnswerValue) -> dict[str, Any]:
     nodes: list[dict[str, Any]] = []
 
     def add(tree: Branches, above: tuple[Constraint, ...]) -> int:
@@ -207,7 +207,7 @@ _DIGITS = 10  # of a rounded bound, as in `dpaudit.evidence.records.round_outwar
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class BoundScope:
     """What a bound holds for."""
 
     length: int | Literal["any"]  # how many queries are asked, or "any" for any number of them

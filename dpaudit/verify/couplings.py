@@ -40,7 +40,7 @@ class Coupling:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CouplingStep:
     """How the two runs go on along one ending: from a coupling to another (None at the start and at the end)."""
 
     source: int | None
@@ -54,7 +54,9 @@ class CoupledCase:
     """One sign of the difference, with the couplings that cover it."""
 
     couplings: tuple[Coupling, ...]  # all of them
-    steps: tuple[tuple[tuple[Step, ...], ...], ...]  # for each ending of each part, in the order of `FoldMachine.parts`
+    steps: tuple[
+        tuple[tuple[CouplingStep, ...], ...], ...
+    ]  # for each ending of each part, in the order of `FoldMachine.parts`
     cost: Fraction  # the largest cost of a run, in nats
 
 
@@ -85,7 +87,7 @@ def held_reals(machine: FoldMachine, ending: Ending) -> tuple[Affine, ...]:
     return tuple(real if number in held else Affine() for number, real in enumerate(ending.reals))
 
 
-def _placed(machine: FoldMachine) -> Iterator[_Ending]:
+def _placed(machine: FoldMachine) -> Iterator[_CoupledEnding]:
     """Yield each ending that is not null."""
     kinds: list[tuple[int | None, bool]] = [(None, False)]
     for number, state in enumerate(machine.states):
@@ -93,10 +95,10 @@ def _placed(machine: FoldMachine) -> Iterator[_Ending]:
     for part, (machine_part, (begins, is_step)) in enumerate(zip(machine.parts, kinds, strict=True)):
         for place, each in enumerate(machine_part.endings):
             if not each.leaf.is_null:
-                yield _Ending(machine, each, begins, is_step, part, place)
+                yield _CoupledEnding(machine, each, begins, is_step, part, place)
 
 
-class _Ending:
+class _CoupledEnding:
     """One ending: what its shifts must keep, and where it leads."""
 
     def __init__(
@@ -142,9 +144,9 @@ def _next_name(number: int) -> str:
     return f"t{number}"
 
 
-def _reached(endings: Sequence[_Ending]) -> dict[_Node, int] | None:
+def _reached(endings: Sequence[_CoupledEnding]) -> dict[_Node, int] | None:
     """Return the couplings that runs may come to, numbered; None if there are too many."""
-    of_state: dict[int | None, list[_Ending]] = defaultdict(list)
+    of_state: dict[int | None, list[_CoupledEnding]] = defaultdict(list)
     for each in endings:
         of_state[each.state].append(each)
     numbered: dict[_Node, int] = {}
@@ -167,11 +169,11 @@ class _Coupled:
     """The couplings for one difference of the record."""
 
     machine: FoldMachine
-    endings: Sequence[_Ending]
+    endings: Sequence[_CoupledEnding]
     nodes: Mapping[_Node, int]
     difference: int
 
-    def edges(self) -> Iterator[tuple[_Ending, _Node | None, int, _Node | None]]:
+    def edges(self) -> Iterator[tuple[_CoupledEnding, _Node | None, int, _Node | None]]:
         """Yield each ending with each coupling that it starts from, a difference, and the coupling that follows."""
         of_state: dict[int | None, list[_Node | None]] = {None: [None]}
         for place in self.nodes:
@@ -233,7 +235,7 @@ class _Coupled:
     def _at(self, distances: Mapping[_Node, tuple[Fraction, ...]]) -> CoupledCase | None:
         """Return the couplings with these distances, with the cheapest shifts in fractions; None if there are none."""
         zero = (Fraction(0),) * self.machine.reals
-        couplings: list[tuple[_Ending, _Node | None, _Node | None, alignment.Shift]] = []
+        couplings: list[tuple[_CoupledEnding, _Node | None, _Node | None, alignment.Shift]] = []
         for each, node, difference, target in self.edges():
             before = zero if node is None else distances[node]
             shift = each.shift(difference, before, zero if target is None else distances[target])
@@ -243,10 +245,10 @@ class _Coupled:
         allowances = self._allowances(couplings)
         if allowances is None:
             return None
-        steps: dict[tuple[int, int], list[Step]] = defaultdict(list)
+        steps: dict[tuple[int, int], list[CouplingStep]] = defaultdict(list)
         for each, node, target, shift in couplings:
             numbers = [None if place is None else self.nodes[place] for place in (node, target)]
-            steps[each.part, each.place].append(Step(numbers[0], int(shift.difference[0]), shift, numbers[1]))
+            steps[each.part, each.place].append(CouplingStep(numbers[0], int(shift.difference[0]), shift, numbers[1]))
         return CoupledCase(
             tuple(Coupling(node[0], node[1] != _BEFORE, distances[node], allowances[node]) for node in self.nodes),
             tuple(
@@ -264,7 +266,7 @@ class _Coupled:
         )
 
     def _allowances(
-        self, couplings: Sequence[tuple[_Ending, _Node | None, _Node | None, alignment.Shift]]
+        self, couplings: Sequence[tuple[_CoupledEnding, _Node | None, _Node | None, alignment.Shift]]
     ) -> dict[_Node, Fraction] | None:
         """Return the length of the longest path from each coupling; None if a cycle costs something."""
         steps = dict.fromkeys((node, target, shift.cost) for _, node, target, shift in couplings if node is not None)
@@ -322,7 +324,7 @@ class SelectionCase:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class FoldSelection:
     """A fold whose output is the number of a record, proved."""
 
     winner: int  # the real number of the state that says which record was chosen last
@@ -335,7 +337,7 @@ class Selection:
         return max(case.cost for case in self.cases)
 
 
-def select_fold(machine: FoldMachine, relation: Relation) -> Selection | None:
+def select_fold(machine: FoldMachine, relation: Relation) -> FoldSelection | None:
     """Return a proof for a fold that selects a record, or None if it is no such fold or there is no proof."""
     if machine.emits or len(machine.states) > MOST_STATES or machine.reals < 2:
         return None
@@ -347,11 +349,11 @@ def select_fold(machine: FoldMachine, relation: Relation) -> Selection | None:
         width = group if relation.movement == "monotone" else 2 * group
         cases: list[SelectionCase] = []
         for low in starts:
-            case = _Search(machine, winner, place, low, low + width).solved()
+            case = _RangeSearch(machine, winner, place, low, low + width).solved()
             if case is None:
                 return None
             cases.append(case)
-        return Selection(winner, place, tuple(cases))
+        return FoldSelection(winner, place, tuple(cases))
     return None
 
 
@@ -381,7 +383,7 @@ def _selects(machine: FoldMachine, winner: int, place: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _RangeSearch:
     """The search for one range of the differences."""
 
     machine: FoldMachine

@@ -315,7 +315,7 @@ def check_record(record: Mapping[str, Any]) -> None:
         raise UsageError(f"the record of an exact loss cannot be read: {error}") from None
     if not p or (stated == "inf") != (not q) or (q and exact(p) / q != parse_exact(stated)):
         raise UsageError(f"the laws of the record do not have the ratio {stated} at the output {output!r:.80}")
-    top, bottom, _ = max((largest_ratio(laws[i], laws[1 - i]) for i in (0, 1)), key=_Ordered)
+    top, bottom, _ = max((largest_ratio(laws[i], laws[1 - i]) for i in (0, 1)), key=_RatioOrder)
     if p * bottom != top * q:
         raise UsageError("the laws of the record have a larger ratio than the stated one")
 
@@ -375,11 +375,11 @@ def _read_law(given: Mapping[str, str]) -> dict[str, Weight]:
     return law
 
 
-class _Ordered:
+class _RatioOrder:
     """A sort key: orders the ratios P/Q of `largest_ratio` exactly, infinite ones last."""
 
     def __init__(self, ratio: tuple[Weight, Weight, str]) -> None:
         self.p, self.q, _ = ratio
 
-    def __lt__(self, other: _Ordered) -> bool:
+    def __lt__(self, other: _RatioOrder) -> bool:
         return bool(self.p * other.q < other.p * self.q)

@@ -23,7 +23,7 @@ from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import Relation, parse_relation
 from dpaudit.program.agreement import Agreement, ComparedRuns, compare_at_random, compare_regions
 from dpaudit.program.fold import Fold
-from dpaudit.program.symbolic.fold_machine import RECORD, Ending, FoldMachine, Part, Unrolled, read_fold, real_name
+from dpaudit.program.symbolic.fold_machine import RECORD, Ending, FoldMachine, FoldPart, Unrolled, read_fold, real_name
 from dpaudit.program.symbolic.linear import Affine, Rational, now
 from dpaudit.program.symbolic.noise import queries, read
 from dpaudit.program.symbolic.tree import ProgramTree
@@ -35,7 +35,7 @@ from dpaudit.verify.certificate import (
     FORMAT,
     VALUES,
     VERSION,
-    Scope,
+    BoundScope,
     as_text,
     farkas,
     linear,
@@ -43,9 +43,9 @@ from dpaudit.verify.certificate import (
     rational,
     tree_certificate,
 )
-from dpaudit.verify.couplings import CoupledCase, Selection, SelectionCase, couple_fold, held_reals, select_fold
+from dpaudit.verify.couplings import CoupledCase, FoldSelection, SelectionCase, couple_fold, held_reals, select_fold
 from dpaudit.verify.differences import Direction, FloatLinearProgram, direction
-from dpaudit.verify.values import Values, align_values, branches_on_data
+from dpaudit.verify.values import AnswerTree, align_values, branches_on_data
 
 # --- Is this program private, for all data of one length? ------------------------------------------------
 
@@ -58,14 +58,14 @@ class AlignmentProof:
 
     name: str  # of the mechanism
     source: str  # the digest of its source, or the empty text
-    scope: Scope  # what the bound holds for
+    scope: BoundScope  # what the bound holds for
     tree: ProgramTree  # all paths of the program
     alignment: Alignment  # all classes with their shifts
     agreement: Agreement  # what concrete runs of the program showed
     # code that can run and was not read, in words; the bound is proved only if there is none
     open_ends: tuple[str, ...] = ()
     # the program as a tree of what branches on data compute, where the paths themselves have no bound
-    values: Values | None = None
+    values: AnswerTree | None = None
 
     @property
     def bound(self) -> Fraction | None:
@@ -146,7 +146,7 @@ def prove_program(
     if agreement.disagreement is not None:
         raise UsageError(f"{program.name} is read wrongly: {agreement.disagreement}; so nothing is proved of it")
     now("aligning its paths")
-    scope = Scope(length, values, which, {name: as_text(value) for name, value in given.items()})
+    scope = BoundScope(length, values, which, {name: as_text(value) for name, value in given.items()})
     digest = f"sha256:{program.digest}" if program.digest else ""
     open_ends = (*alone.open, *missed(agreement))
     derived = align_values(tree, which, length, integer=integer) if branches_on_data(tree) else None
@@ -206,14 +206,14 @@ def align_fold(machine: FoldMachine, relation: Relation) -> tuple[InductionCase,
         )
     summed = relation.movement in ("one", "norm=1")
     group = relation.group
-    moves = [_Moves(each, machine) for each in _placed(machine)]
+    moves = [_AlignedEnding(each, machine) for each in _placed(machine)]
     if summed and group > 1 and any(each.is_discrete for each in moves):
         raise UsageError(f"a fold that draws whole numbers is proved for one step of {relation.movement!r} only")
     starts = range(-group, 1) if relation.movement == "monotone" else (-group,)
     width = group if relation.movement == "monotone" else 2 * group
     cases: list[InductionCase] = []
     for low in starts:
-        induction = _Induction(machine, moves, low, low + width, summed)
+        induction = _RangeInduction(machine, moves, low, low + width, summed)
         per_range = [induction.at(distances) for distances in induction.candidates()]
         finite = [case for case in per_range if case is not None]
         if not finite:
@@ -234,7 +234,7 @@ class _Placed:
 
 
 def _placed(machine: FoldMachine) -> Iterator[_Placed]:
-    parts: list[tuple[Part, int | None, bool]] = [(machine.start, None, False)]
+    parts: list[tuple[FoldPart, int | None, bool]] = [(machine.start, None, False)]
     for number, state in enumerate(machine.states):
         parts.append((state.step, number, True))
         if state.end is not None:
@@ -245,7 +245,7 @@ def _placed(machine: FoldMachine) -> Iterator[_Placed]:
                 yield _Placed(ending, source, is_step, number, place)
 
 
-class _Moves:
+class _AlignedEnding:
     """How one ending is aligned: what its shifts must keep, and for which differences."""
 
     def __init__(self, placed: _Placed, machine: FoldMachine) -> None:
@@ -282,16 +282,16 @@ class _Moves:
 
 
 @dataclass(frozen=True, slots=True)
-class _Induction:
+class _RangeInduction:
     """The induction over one range of the differences."""
 
     machine: FoldMachine
-    moves: Sequence[_Moves]
+    moves: Sequence[_AlignedEnding]
     low: int
     high: int
     summed: bool
 
-    def phases(self, each: _Moves, difference: int) -> list[tuple[int, int]]:
+    def phases(self, each: _AlignedEnding, difference: int) -> list[tuple[int, int]]:
         """Return the transitions between phases: 0 before the one record that differs, 1 after it."""
         if not self.summed or not each.placed.is_step:
             return [(0, 0)] if not self.summed or each.placed.state is None else [(0, 0), (1, 1)]
@@ -343,7 +343,7 @@ class _Induction:
 
     def at(self, distances: tuple[Fraction, ...]) -> InductionCase | None:
         """Return the cheapest induction with these distances, in fractions; None if there is none."""
-        edges: list[tuple[_Moves, int, Shift]] = []
+        edges: list[tuple[_AlignedEnding, int, Shift]] = []
         for each in self.moves:
             for difference in each.differences(self.low, self.high, self.summed):
                 shift = each.shift(difference, distances)
@@ -370,7 +370,9 @@ class _Induction:
         )
         return InductionCase(self.low, self.high, distances, allowances, shifts, cost)
 
-    def _allowances(self, edges: Sequence[tuple[_Moves, int, Shift]]) -> tuple[tuple[Fraction, ...], ...] | None:
+    def _allowances(
+        self, edges: Sequence[tuple[_AlignedEnding, int, Shift]]
+    ) -> tuple[tuple[Fraction, ...], ...] | None:
         """Return the length of the longest path from each state; None if a cycle costs something."""
         width = 2 if self.summed else 1
         nodes = [(state, phase) for state in range(len(self.machine.states)) for phase in range(width)]
@@ -418,7 +420,7 @@ class FoldProof:
 
     name: str  # of the mechanism
     source: str  # the digest of the fold's functions, or the empty text
-    scope: Scope  # what the bound holds for
+    scope: BoundScope  # what the bound holds for
     machine: FoldMachine  # all states of the fold, with their steps
     # the induction, for each range of the differences, or the couplings, for each sign of the one difference;
     # None if there is neither
@@ -427,7 +429,7 @@ class FoldProof:
     # code that can run and was not read, in words; the bound is proved only if there is none
     open_ends: tuple[str, ...] = ()
     # the proof of a fold that returns the number of a record, where there are no cases
-    selection: Selection | None = None
+    selection: FoldSelection | None = None
 
     @property
     def bound(self) -> Fraction | None:
@@ -470,7 +472,7 @@ class FoldProof:
             **({} if self.selection is None else {"winner": self.selection.winner, "place": self.selection.place}),
         }
 
-    def _nodes(self, part: Part, number: int) -> list[dict[str, Any]]:
+    def _nodes(self, part: FoldPart, number: int) -> list[dict[str, Any]]:
         """Return the nodes of a part, given its number among all parts."""
         said: dict[int, dict[str, Any]] = {}
         for place, ending in enumerate(part.endings):
@@ -585,7 +587,7 @@ def prove_fold(
     if agreement.disagreement is not None:
         raise UsageError(f"{program.name} is read wrongly: {agreement.disagreement}; so nothing is proved of it")
     now("aligning its steps")
-    scope = Scope("any", values, which, {name: as_text(value) for name, value in given.items()})
+    scope = BoundScope("any", values, which, {name: as_text(value) for name, value in given.items()})
     digest = f"sha256:{program.digest}" if program.digest else ""
     open_ends = (*alone.open, *missed(agreement))
     cases = align_fold(machine, which) or couple_fold(machine, which)

@@ -181,13 +181,13 @@ def flint() -> Any:
 
 
 @dataclass(slots=True)
-class Branch:
+class DrawBranch:
     """A draw, the conditions on it, and the branches below it."""
 
     draw: int  # its number
     # (number of a condition, coefficient of this draw, coefficient of the parent's draw or 0)
     ties: list[tuple[int, Fraction, Fraction]] = field(default_factory=list)
-    children: list[Branch] = field(default_factory=list)  # the branches below this draw
+    children: list[DrawBranch] = field(default_factory=list)  # the branches below this draw
 
     @property
     def depth(self) -> int:
@@ -200,7 +200,7 @@ class Forest:
     """Conditions as trees of draws."""
 
     draws: tuple[NoiseDraw, ...]  # number k is the variable ``hk``
-    roots: tuple[Branch, ...]  # independent of one another; draws without conditions are left out
+    roots: tuple[DrawBranch, ...]  # independent of one another; draws without conditions are left out
     free: tuple[int, ...]  # the numbers of the conditions that contain no draw
 
     @property
@@ -274,9 +274,9 @@ def _branch(
     above: int | None,
     own: Mapping[int, Sequence[tuple[int, Fraction]]],
     shared: Mapping[int, Mapping[int, Sequence[tuple[int, Fraction, Fraction]]]],
-) -> Branch:
+) -> DrawBranch:
     ties = [(place, value, Fraction(0)) for place, value in own.get(draw, ())]
-    branch = Branch(draw, ties)
+    branch = DrawBranch(draw, ties)
     for other, links in shared.get(draw, {}).items():
         if other == above:
             branch.ties += links
@@ -414,7 +414,7 @@ def _between(g: _Pieces, lowers: Sequence[_Line], uppers: Sequence[_Line], balls
     return _Pieces(breaks, parts)
 
 
-def _message(branch: Branch, draws: Sequence[NoiseDraw], constants: Sequence[Fraction], balls: Balls) -> _Pieces:
+def _message(branch: DrawBranch, draws: Sequence[NoiseDraw], constants: Sequence[Fraction], balls: Balls) -> _Pieces:
     """Return the probability of a branch, as a function of its parent's draw."""
     g = _density(draws[branch.draw], balls)
     for child in branch.children:
@@ -479,7 +479,7 @@ def forest_probability(
     return Enclosure(low, high)
 
 
-def _root_probability(root: Branch, draws: Sequence[NoiseDraw], constants: Sequence[Fraction]) -> Enclosure:
+def _root_probability(root: DrawBranch, draws: Sequence[NoiseDraw], constants: Sequence[Fraction]) -> Enclosure:
     bits = _BITS
     while True:
         with Balls(bits) as balls:
@@ -559,7 +559,7 @@ class Landscape:
                 total *= self._mass(root, constants, None)
         return total
 
-    def _mass(self, branch: Branch, constants: Floats, parent: Floats | None) -> Floats:
+    def _mass(self, branch: DrawBranch, constants: Floats, parent: Floats | None) -> Floats:
         """Return the probability of a branch; ``constants`` has the shape of ``parent`` and an axis for conditions."""
         draw = self._draws[branch.draw]
         low: Floats | None = None
@@ -597,7 +597,7 @@ class Landscape:
             value = value * self._mass(child, constants[..., None, :], nodes)
         return np.asarray(value.sum(axis=-1))
 
-    def _kinks(self, child: Branch, constants: Floats) -> tuple[float, list[Floats]]:
+    def _kinks(self, child: DrawBranch, constants: Floats) -> tuple[float, list[Floats]]:
         """Return how fast a child's probability may change with the parent's draw, and where it has a kink."""
         draw = self._draws[child.draw]
         corners = [float(at * draw.scale) for at in _density_in_floats(draw).breaks]

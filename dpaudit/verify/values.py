@@ -44,7 +44,7 @@ from dpaudit.verify.differences import FloatLinearProgram, is_summed
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _TreePlace:
     """A place in the tree of values that is still to be read: where the program may be, and what is above."""
 
     here: Branches
@@ -66,7 +66,7 @@ class ValueTree:
 
     def read(self) -> None:
         """Read the program, all its branches on data at once."""
-        pending = [_Place(self._from(0), None, None, (), ())]
+        pending = [_TreePlace(self._from(0), None, None, (), ())]
         while pending:
             spend()
             place = pending.pop()
@@ -95,7 +95,7 @@ class ValueTree:
         elif isinstance(node, ArgmaxNode):
             node.then[way] = child
 
-    def _node(self, place: _Place, number: int) -> list[_Place]:
+    def _node(self, place: _TreePlace, number: int) -> list[_TreePlace]:
         """Add the node of a place, and return the places below it."""
         here, draws = place.here, place.draws
         nodes = [self.tree.nodes[each] for each in here.leaves()]
@@ -116,7 +116,7 @@ class ValueTree:
                 raise PartsError
             self.nodes.append(DrawNode(first.draw))
             below = here.mapped(lambda each: self._from(self._then(each)))
-            return [_Place(below, number, None, place.conditions, (*draws, first.draw))]
+            return [_TreePlace(below, number, None, place.conditions, (*draws, first.draw))]
         if isinstance(first, CompareNode):
             ways: list[Way] = list(first.ways)
             if any(not isinstance(each, CompareNode) or list(each.ways) != ways for each in nodes):
@@ -124,7 +124,7 @@ class ValueTree:
             asked = self._expression(here, lambda each: self._compare(each).expression)
             self.nodes.append(CompareNode(asked, dict.fromkeys(ways, NOT_READ)))
             return [
-                _Place(
+                _TreePlace(
                     here.mapped(lambda each, way=way: self._from(self._compare(each).ways[way])),  # type: ignore[misc]
                     number,
                     way,
@@ -145,7 +145,7 @@ class ValueTree:
         assert isinstance(node, CompareNode), "all nodes here compare"
         return node
 
-    def _argmax(self, place: _Place, number: int, nodes: Sequence[ArgmaxNode]) -> list[_Place]:
+    def _argmax(self, place: _TreePlace, number: int, nodes: Sequence[ArgmaxNode]) -> list[_TreePlace]:
         count = len(nodes[0].expressions)
         if any(len(each.expressions) != count for each in nodes):
             raise PartsError
@@ -161,7 +161,7 @@ class ValueTree:
         )
         self.nodes.append(ArgmaxNode(asked, [NOT_READ] * count))
         return [
-            _Place(
+            _TreePlace(
                 place.here.mapped(lambda each, way=way: self._from(at(each).then[way])),  # type: ignore[misc]
                 number,
                 way,
@@ -171,7 +171,7 @@ class ValueTree:
             for way in range(count)
         ]
 
-    def _leaf(self, place: _Place, number: int, paths: Sequence[ProgramPath]) -> None:
+    def _leaf(self, place: _TreePlace, number: int, paths: Sequence[ProgramPath]) -> None:
         if len({each.is_null for each in paths}) > 1:
             raise PartsError
         output: Output = ("none",)
@@ -271,7 +271,7 @@ class Slope:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class AnswerValue:
     """A number that is computed of the answers, in units in which neighbours move it by at most 1."""
 
     tree: Branches  # the branches that compute it; its leaves are expressions
@@ -280,10 +280,10 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class AnswerTree:
     """A program as a tree that reads values."""
 
-    found: tuple[Value, ...]  # the values; number k is the query ``qk`` of the tree
+    found: tuple[AnswerValue, ...]  # the values; number k is the query ``qk`` of the tree
     tree: ProgramTree  # the program, from the values on
     relation: Relation  # how neighbours move the values
     alignment: Alignment  # of the tree, under this relation
@@ -294,7 +294,7 @@ def branches_on_data(tree: ProgramTree) -> bool:
     return any(is_of_data(node) for node in tree.nodes)
 
 
-def align_values(tree: ProgramTree, relation: Relation, length: int, *, integer: bool = False) -> Values | None:
+def align_values(tree: ProgramTree, relation: Relation, length: int, *, integer: bool = False) -> AnswerTree | None:
     """Return the program as a tree of values, aligned; None if there is no such tree, or no bound of it."""
     try:
         taken = ValueTree(tree)
@@ -313,7 +313,7 @@ def align_values(tree: ProgramTree, relation: Relation, length: int, *, integer:
             return None
     scaled = taken.scaled(units)
     how = Relation("queries") if summed is None else Relation("queries", "norm=1", relation.group)
-    return Values(values, scaled, how, align(scaled, how, len(values)))
+    return AnswerTree(values, scaled, how, align(scaled, how, len(values)))
 
 
 # --- how far values move ------------------------------------------------------------------------------------
@@ -332,12 +332,14 @@ def _leaves_of(tree: Branches) -> list[_Leaf]:
     return leaves
 
 
-def _boxed(trees: Sequence[Branches], relation: Relation, length: int) -> tuple[tuple[Value, ...], list[Fraction]]:
+def _boxed(
+    trees: Sequence[Branches], relation: Relation, length: int
+) -> tuple[tuple[AnswerValue, ...], list[Fraction]]:
     """Return the values where every answer may move, each in units of its own movement."""
     group = relation.group
     if sum(len(list(tree.leaves())) ** 2 for tree in trees) > MOST_REASONS:
         raise PartsError
-    values: list[Value] = []
+    values: list[AnswerValue] = []
     units: list[Fraction] = []
     moved = {f"q{number}": f"s{number}" for number in range(length)}
     box = [Constraint(Affine({f"s{number}": sign}, group), ">=") for number in range(length) for sign in (1, -1)]
@@ -353,7 +355,7 @@ def _boxed(trees: Sequence[Branches], relation: Relation, length: int) -> tuple[
             reasons = _reasons(_leaves_of(scaled), moved, box)
             if not isinstance(reasons, list):
                 unit *= Fraction(reasons).limit_denominator(_DENOMINATOR)
-        values.append(Value(scaled, tuple(reasons)))
+        values.append(AnswerValue(scaled, tuple(reasons)))
         units.append(unit)
     return tuple(values), units
 
@@ -371,7 +373,7 @@ def _reasons(leaves: Sequence[_Leaf], moved: Mapping[str, str], box: Sequence[Co
     return reasons
 
 
-def _summed(trees: Sequence[Branches]) -> tuple[tuple[Value, ...], list[Fraction]] | None:
+def _summed(trees: Sequence[Branches]) -> tuple[tuple[AnswerValue, ...], list[Fraction]] | None:
     """Return the values where the sum of all movements is limited, in units that a query moves by 1 in sum.
 
     None if a value jumps, or has too many leaves; then it still moves no farther than if all queries might move.
@@ -397,7 +399,7 @@ def _summed(trees: Sequence[Branches]) -> tuple[tuple[Value, ...], list[Fraction
             shares[name] = shares.get(name, Fraction(0)) + slope / most
     together = max(shares.values(), default=Fraction(1)) or Fraction(1)
     units = [most * together for most in largest]
-    values: list[Value] = []
+    values: list[AnswerValue] = []
     for tree, own, unit in zip(trees, steepest, units, strict=True):
         scaled = _over(tree, unit)
         leaves = _leaves_of(scaled)
@@ -407,7 +409,7 @@ def _summed(trees: Sequence[Branches]) -> tuple[tuple[Value, ...], list[Fraction
             if up is None or down is None:
                 return None
             slopes.append(Slope(name, size / unit, up, down))
-        values.append(Value(scaled, (), tuple(slopes)))
+        values.append(AnswerValue(scaled, (), tuple(slopes)))
     return tuple(values), units
 
 

@@ -12,11 +12,11 @@ from dpaudit.accounting import (
     Decision,
     DiscreteGaussian,
     DiscreteLaplace,
-    Event,
     Events,
     Exponential,
     Gaussian,
     Laplace,
+    PrivacyEvent,
     RandomisedResponse,
     as_events,
     calibrate,
@@ -60,7 +60,7 @@ def test_an_event_is_a_value_that_writes_itself(event):
     names = {kind.__name__: kind for kind in (Block, DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace)}
     again = eval(str(event), {**names, "RandomisedResponse": RandomisedResponse})
     assert again == event and hash(again) == hash(event)
-    assert isinstance(event, Event)
+    assert isinstance(event, PrivacyEvent)
 
 
 def test_lists_count_equal_events_together():

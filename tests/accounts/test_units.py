@@ -19,7 +19,7 @@ from dpaudit.accounts.recorded import dp_event_plan, opacus_plan
 from dpaudit.errors import UsageError
 from dpaudit.report.text.listed import neighbours_words, release_words
 from dpaudit.review.check import check, exit_code
-from dpaudit.training.losses import Parts, listed
+from dpaudit.training.losses import LoopParts, listed
 
 NORMS = {"add-remove": 1, "zero-out": 1, "replace-one": 2}
 EPSILON, Z = 0.5, 1.5
@@ -116,7 +116,7 @@ def test_the_watch_of_training_and_an_import_account_for_the_same():
     record = event("SelfComposed", count=1000, event=step)
     rate = 256 / 60_000
     groups = ((1.0, rate, 1, 1, 1000),)
-    seen = Parts("fixed-size", ((1.0, rate, 1000),), groups=groups, batch=256, records=60_000, replaced=True)
+    seen = LoopParts("fixed-size", ((1.0, rate, 1000),), groups=groups, batch=256, records=60_000, replaced=True)
     watched = [written(each, count) for each, count in listed(seen, up=True)]
     imported = dp_event_plan(record).events.under("replace-one")
     assert [written(each, count) for each, count in imported.parts] == watched

@@ -297,7 +297,7 @@ def test_a_contradiction_twice_is_one(monkeypatch):
 
 
 def test_a_counterexample_above_a_proof_is_a_fault_of_ours(monkeypatch):
-    monkeypatch.setattr(prover.Found, "least", lambda *_: (Fraction(2), "2"))
+    monkeypatch.setattr(prover.Conclusion, "least", lambda *_: (Fraction(2), "2"))
     with pytest.raises(RuntimeError, match=r"at most 1\.0 and at least 2"):
         dp.prove(laplace, length=1, relation="queries", runs=0)
 

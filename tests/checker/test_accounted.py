@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from dpaudit.checker import CertificateError, check_certificate
-from dpaudit.checker.prices import Moved, events_of, is_at_least
+from dpaudit.checker.prices import MovedRelease, events_of, is_at_least
 from dpaudit.neighbours import parse_relation
 from dpaudit.reading.universe.cells import declared
 from dpaudit.targets.mechanism import mechanism
@@ -79,10 +79,12 @@ def test_an_account_of_less_than_the_releases_is_refused():
 
 def test_what_is_made_of_one_sample_is_one_event_and_only_gaussian_noise_is():
     sample = Fraction(1, 10), 5
-    gaussian = [Moved("gaussian", 5, sample, 0, squares=Fraction(1, 4)) for _ in range(2)]
+    gaussian = [MovedRelease("gaussian", 5, sample, 0, squares=Fraction(1, 4)) for _ in range(2)]
     assert events_of(gaussian) == [("gaussian", Fraction(1, 2), 5, Fraction(1, 10))]
-    assert events_of([*gaussian, Moved("laplace", 5, sample, 0, far=(Fraction(1),))]) is None
-    assert events_of([Moved("laplace", 3, None, None, far=(Fraction(1, 2),))]) == [("laplace", Fraction(1, 2), 3, None)]
+    assert events_of([*gaussian, MovedRelease("laplace", 5, sample, 0, far=(Fraction(1),))]) is None
+    assert events_of([MovedRelease("laplace", 3, None, None, far=(Fraction(1, 2),))]) == [
+        ("laplace", Fraction(1, 2), 3, None)
+    ]
 
 
 def test_an_event_may_lose_more_than_is_needed_and_not_less():

@@ -26,7 +26,7 @@ from dpaudit.accounting.lattice import coarser, shares
 from dpaudit.checker import CertificateError, ForgedError, check_certificate, check_text
 from dpaudit.checker.accounting_laws import step
 from dpaudit.checker.accounting_sums import FINER, Composer, Lattice, Loss
-from dpaudit.checker.intervals import Field, Real
+from dpaudit.checker.intervals import DecimalField, Real
 
 
 def ball(value):
@@ -35,7 +35,7 @@ def ball(value):
 
 
 def test_the_normal_law_lies_in_its_interval():
-    field, draw = Field(65), random.Random(0)
+    field, draw = DecimalField(65), random.Random(0)
     before, flint.ctx.prec = flint.ctx.prec, 400
     try:
         for _ in range(300):
@@ -80,7 +80,7 @@ ASKED = [{"delta": "1e-5"}, {"epsilon": "0.5"}]
 
 # each is asked for one of the two, and the first for both: what is asked matters at the end alone
 def test_exponentials_and_logarithms_of_intervals_hold_those_of_their_ends():
-    field, exact, draw = Field(30), Context(prec=60), random.Random(0)
+    field, exact, draw = DecimalField(30), Context(prec=60), random.Random(0)
     for _ in range(200):
         low = Decimal(draw.randrange(1, 10**9)) / 10 ** draw.choice((6, 9))
         high = low + draw.choice((0, 1)) * Decimal(draw.randrange(10**9)) / 10 ** draw.choice((8, 9, 20))
@@ -91,7 +91,7 @@ def test_exponentials_and_logarithms_of_intervals_hold_those_of_their_ends():
 
 
 def test_factors_and_products_are_of_one_lattice():
-    field = Field(60)
+    field = DecimalField(60)
     lattice = Lattice(field(Fraction(1, 10)), 10**6, False, (None,), field)
     losses = [Loss([1, 2, 3], 0, 0, field(0)), Loss([3, 2, 1], 0, 0, field(0))]
 
@@ -113,7 +113,7 @@ def test_factors_and_products_are_of_one_lattice():
 @pytest.mark.parametrize("up", [True, False])
 def test_both_sides_move_to_coarser_lattices_alike(up):
     """By the prover's way and by the checker's, from one statement."""
-    draw, unit, field = random.Random(0), 10**12, Field(60)
+    draw, unit, field = random.Random(0), 10**12, DecimalField(60)
     lattice = Lattice(field(Fraction(1, 7)), unit, up, (None,), field)
     composer = Composer(lattice, 12, [])
     before, flint.ctx.prec = flint.ctx.prec, 200
@@ -346,7 +346,7 @@ def test_cuts_and_ends_are_all_there(account):
     ],
 )
 def test_lines_that_show_nothing_are_refused(corners, events):
-    field = Field(60)
+    field = DecimalField(60)
     law = step({"mechanism": {"name": "gaussian", "noise": "1"}, "count": 1}, "", field, 20).below
     lattice = Lattice(field(Fraction(1, 10)), 10**20, False, (None,), field)
     lattice.loss(law, 0, [-10, 0, 10], [-5 * FINER, 10 * FINER], "")
@@ -356,7 +356,7 @@ def test_lines_that_show_nothing_are_refused(corners, events):
 
 def test_the_last_event_of_a_test_needs_a_line_above_zero():
     """The largest of many batches is often far up without the record: the losses of its events are smaller than u."""
-    field = Field(60)
+    field = DecimalField(60)
     sampling = {"name": "shuffled", "batches": 1000}
     law = step({"mechanism": {"name": "gaussian", "noise": "1"}, "count": 1, "sampling": sampling}, "", field, 20).below
     lattice = Lattice(field(Fraction(1, 10)), 10**20, False, (None,), field)

@@ -16,14 +16,14 @@ from support.derived_certificates import certificate, column, constant, op, rele
 from support.nightly import mostly_at_night
 
 from dpaudit.checker import CertificateError, ForgedError, check_certificate
-from dpaudit.checker.derived import Derivation
+from dpaudit.checker.derived import CheckedDerivation
 
 ACCEPTED = made.accepted()
 
 
 def bound(given):
     """What a certificate shows, whatever it states."""
-    return Derivation(given).bound(given, given["scope"]["group"])
+    return CheckedDerivation(given).bound(given, given["scope"]["group"])
 
 
 @pytest.mark.parametrize("name", ACCEPTED)

@@ -16,7 +16,7 @@ from support.forging import OLD, ROOT
 import dpaudit as dp
 from dpaudit.checker.__main__ import main
 from dpaudit.checker.archive import built, contents, digest
-from dpaudit.checker.evidence import UnreadableError, canonical, check, content_id, exit_code
+from dpaudit.checker.evidence import UnreadableEvidenceError, canonical, check, content_id, exit_code
 from dpaudit.review.check import check_file
 from dpaudit.review.check import exit_code as code_of_check
 
@@ -61,7 +61,7 @@ def said(check_pyz: Path, *names: str) -> subprocess.CompletedProcess[str]:
 def code_of(record: Any) -> int:
     try:
         return exit_code(list(check(json.dumps({"id": content_id(record), "evidence": record, "run": None}))))
-    except UnreadableError:
+    except UnreadableEvidenceError:
         return 2
 
 

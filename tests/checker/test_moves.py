@@ -8,7 +8,7 @@ from flint import arb, ctx, fmpq
 
 from dpaudit.checker import CertificateError
 from dpaudit.checker.intervals import FUNCTIONS, ONE, exact
-from dpaudit.checker.movement import Expression, check_defined, check_tree, read_nodes
+from dpaudit.checker.movement import MovedExpression, check_defined, check_tree, read_nodes
 from dpaudit.checker.reading import ForgedError, Steps
 
 
@@ -44,7 +44,7 @@ def shown(most, trees):
     """Check trees of x² on [0, 1], for x ≥ x′ and x ≤ x′."""
     nodes, unit = read_nodes([["var", 0], ["pow", 0, 2]], 1), (0, ONE)
     for sign, tree in zip((1, -1), trees, strict=True):
-        check_tree(Expression(nodes, 1, 0, Steps()), (unit, unit), sign, exact(Fraction(most)), tree, "tree")
+        check_tree(MovedExpression(nodes, 1, 0, Steps()), (unit, unit), sign, exact(Fraction(most)), tree, "tree")
 
 
 def test_trees_by_hand():

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from dpaudit.checker import CertificateError, ranges
-from dpaudit.checker.ranges import EITHER, Range, on_numbers, plain
+from dpaudit.checker.ranges import EITHER, NumberRange, on_numbers, plain
 
 TWO = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": lambda x, y: Fraction(x) / y,
@@ -25,13 +25,13 @@ TRUTHS = {"less": operator.lt, "less_equal": operator.le, "equal": operator.eq}
 def a_range(rng):
     low, high = sorted(Fraction(rng.randint(-6, 6), rng.choice([1, 1, 2, 3])) for _ in range(2))
     if low == high:
-        return Range(plain(low), plain(low))
+        return NumberRange(plain(low), plain(low))
     ends = [plain(low), plain(high)]
     is_open = [rng.random() < 0.5, rng.random() < 0.5]
     for place, end in enumerate((-math.inf, math.inf)):
         if rng.random() < 0.1:
             ends[place], is_open[place] = end, True
-    return Range(*ends, *is_open)
+    return NumberRange(*ends, *is_open)
 
 
 def within(given, rng):
@@ -50,7 +50,7 @@ def test_every_result_is_in_the_range_of_results(seed):
         xs, ys = within(one, rng), within(other, rng)
         for name, function in TWO.items():
             try:
-                found = Range.of(on_numbers(getattr(ranges, name))(one, other))
+                found = NumberRange.of(on_numbers(getattr(ranges, name))(one, other))
             except CertificateError:
                 assert name in ("divide", "floor_divide", "remainder")
                 assert other.low <= 0 <= other.high
@@ -60,7 +60,7 @@ def test_every_result_is_in_the_range_of_results(seed):
             found = getattr(ranges, name)(one.value, other.value)
             assert found is EITHER or all(found is function(x, y) for x in xs for y in ys), (name, one, other)
         for name, function in ONE.items():
-            found = Range.of(on_numbers(getattr(ranges, name))(one))
+            found = NumberRange.of(on_numbers(getattr(ranges, name))(one))
             assert all(found.holds(function(x)) for x in xs), (name, one)
         exponent, digits, right = rng.choice([2, 3, 4]), rng.choice([-1, 0, 1]), rng.random() < 0.5
         edges = sorted(rng.sample(range(-6, 7), 3))
@@ -78,16 +78,16 @@ def test_ends_that_are_no_fractions_are_proved(name, function):
     for x in (Fraction(1, 7), Fraction(9, 4), 1, 3, Fraction(10**9, 3)):
         if name == "exp" and x > 100:
             continue
-        found = of(Range(x, x))
+        found = of(NumberRange(x, x))
         assert float(found.low) == pytest.approx(function(x), rel=1e-14, abs=1e-14)
         assert 0 <= found.high - found.low < Fraction(1, 10**30) * max(1, found.high)
 
 
 def test_a_range_that_may_be_missing_is_less_than_nothing_for_certain():
-    maybe = Range(0, 1, missing=True)
+    maybe = NumberRange(0, 1, missing=True)
     assert ranges.less(maybe, 2) is EITHER
     assert ranges.less(2, maybe) is False
     assert ranges.equal(None, None) is False
     assert on_numbers(ranges.add)(maybe, None) is None
-    assert on_numbers(ranges.add)(maybe, 1) == Range(1, 2, missing=True)
-    assert ranges.filled(maybe, 5) == Range(0, 5)
+    assert on_numbers(ranges.add)(maybe, 1) == NumberRange(1, 2, missing=True)
+    assert ranges.filled(maybe, 5) == NumberRange(0, 5)

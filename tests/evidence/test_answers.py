@@ -14,13 +14,13 @@ from support.forging import forged
 import dpaudit as dp
 from dpaudit.cli.commands.evidence import check_command as command
 from dpaudit.evidence.canonical_json import content_id
-from dpaudit.review.check import CheckResult, Finding, check, check_file, exit_code, passes
+from dpaudit.review.check import CheckFinding, CheckResult, check, check_file, exit_code, passes
 
 OLD = Path(__file__).parent / "old"
-HOLDS = Finding("bound", CheckResult.HOLDS, "")
-FAILS = Finding("bound", CheckResult.FAILS, "")
-OPEN = Finding("verdict", CheckResult.NOT_CHECKED, "")
-BESIDE = Finding("search", CheckResult.NOT_CHECKED, "", decides=False)
+HOLDS = CheckFinding("bound", CheckResult.HOLDS, "")
+FAILS = CheckFinding("bound", CheckResult.FAILS, "")
+OPEN = CheckFinding("verdict", CheckResult.NOT_CHECKED, "")
+BESIDE = CheckFinding("search", CheckResult.NOT_CHECKED, "", decides=False)
 
 
 def record_of(name: str) -> Any:
@@ -43,7 +43,7 @@ def failed(record: Any) -> set[str]:
     ],
     ids=["holds", "beside", "open", "fails"],
 )
-def test_the_exit_code_follows_from_the_answers(findings: list[Finding], code: int) -> None:
+def test_the_exit_code_follows_from_the_answers(findings: list[CheckFinding], code: int) -> None:
     assert exit_code(findings) == code
     assert passes(findings) == (code == 0)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dpaudit import UsageError
-from dpaudit.neighbours.domain import Range, Values, allowed_of, read_domain
+from dpaudit.neighbours.domain import ListedValues, Range, allowed_of, read_domain
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_what_is_no_domain_is_refused(texts: list[str]) -> None:
 
 def test_ranges_and_values() -> None:
     assert allowed_of((0, 120)) == Range(0, 120)
-    assert allowed_of([0, 120]) == Values((0, 120))
-    assert allowed_of({"values": [0, 1]}) == Values((0, 1))
+    assert allowed_of([0, 120]) == ListedValues((0, 120))
+    assert allowed_of({"values": [0, 1]}) == ListedValues((0, 1))
     assert -0.0 in Range(0, 1) and float("nan") not in Range(0, 1) and "a" not in Range(0, 1)
-    assert True not in Values((0, 1)) and 1.0 in Values((0, 1)) and None not in Values((0, 1))
+    assert True not in ListedValues((0, 1)) and 1.0 in ListedValues((0, 1)) and None not in ListedValues((0, 1))
     assert None in allowed_of(["a", None]) and float("nan") in allowed_of(["a", None])
-    assert Values(("a", "b")).holds(["a", "c", None, []]).tolist() == [True, False, False, False]
+    assert ListedValues(("a", "b")).holds(["a", "c", None, []]).tolist() == [True, False, False, False]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpaudit.program.batch_reading import BatchPath, ImpureError, Prefix, UnreadableError
+from dpaudit.program.batch_reading import BatchPath, ImpureError, Prefix, UnbatchableError
 from dpaudit.program.batch_value import entries
 
 
@@ -84,16 +84,16 @@ def test_a_replay_that_differs_is_refused(path, replay, sentence):
 
 
 def test_a_refusal_and_a_leave_that_were_swallowed_come_back(path):
-    with pytest.raises(UnreadableError):
+    with pytest.raises(UnbatchableError):
         str(path.laplace(1))
-    with pytest.raises(UnreadableError, match="str"):
+    with pytest.raises(UnbatchableError, match="str"):
         path.close()
 
 
 def test_after_leaving_the_call_goes_on_with_one_run(path):
     x = path.laplace(1)
     first = entries(x)[0]
-    with pytest.raises(UnreadableError):
+    with pytest.raises(UnbatchableError):
         float(x)
     assert float(x) == first and str(x) == str(first) and len(path.runs) == 1
 

@@ -18,7 +18,7 @@ from support.agreement import agree
 
 from dpaudit.errors import UsageError
 from dpaudit.program.symbolic.linear import Affine, Constraint, LinearProgram, adds_up, contradiction
-from dpaudit.program.symbolic.noise import SymbolicError, Unknown, queries, read
+from dpaudit.program.symbolic.noise import SymbolicError, UnknownNumber, queries, read
 from dpaudit.program.symbolic.tree import DeadNode, LeafNode, ProgramTree
 
 
@@ -309,7 +309,7 @@ def test_an_output_that_is_refused_names_the_line_where_the_program_ends(name):
     """It is read when the program is over; a frame that is left then is dpaudit's, or the caller's."""
     program, reason, line = ENDS[name]
     with pytest.raises(SymbolicError) as caught:
-        read(program, [Unknown("q0")], {})
+        read(program, [UnknownNumber("q0")], {})
     said = str(caught.value)
     assert reason in said and line in said and said.startswith("test_symbolic.py:")
 
@@ -399,7 +399,7 @@ def test_errors_that_the_reading_may_have_caused_are_no_outputs():
 
 def test_names_of_unknowns():
     with pytest.raises(UsageError):
-        Unknown("h3")
+        UnknownNumber("h3")
 
 
 # --- agreement ---------------------------------------------------------------------------------------------

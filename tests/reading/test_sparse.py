@@ -16,9 +16,9 @@ from support.nightly import mostly_at_night
 import dpaudit as dp
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.prices import LAWS as CHECKED
-from dpaudit.checker.prices import Noise
+from dpaudit.checker.prices import ReleaseNoise
 from dpaudit.verify.releases import derive
-from dpaudit.verify.releases.read import RefusedError
+from dpaudit.verify.releases.read import NoBoundError
 
 pytest.importorskip("pandas")
 EDGES, CITIES = (20, 30, 40, 50, 60), ("a", "b", "c")
@@ -128,7 +128,7 @@ def test_no_neighbours_lose_more_than_the_price(seed):
     moves = [(Fraction(low), Fraction(high)) for low, high in ends]
     details = (("above", Fraction(above)), ("noise", Fraction(noise)))
     price = CHECKED["above_threshold"](
-        Noise("above_threshold", Fraction(scale), None, 1, details), moves, False
+        ReleaseNoise("above_threshold", Fraction(scale), None, 1, details), moves, False
     ).epsilon
     for _ in range(12):
         apart = rng.normal(0, 3, many)
@@ -140,7 +140,7 @@ def test_no_neighbours_lose_more_than_the_price(seed):
 def test_the_price_is_reached_where_all_are_far_below_and_one_is_above():
     """Numbers below rise, the one above does not: in the limit that is t/scale + t/noise."""
     details = (("above", Fraction(1)), ("noise", Fraction(4)))
-    told = Noise("above_threshold", Fraction(2), None, 1, details)
+    told = ReleaseNoise("above_threshold", Fraction(2), None, 1, details)
     up, still = (Fraction(1), Fraction(1)), (Fraction(0), Fraction(0))
     assert CHECKED["above_threshold"](told, [up] * 9 + [still], False).epsilon == Fraction(3, 4)
     apart, moved = [8.0] * 60 + [-30.0], [9.0] * 60 + [-30.0]
@@ -169,7 +169,7 @@ def test_the_checker_refuses_other_details(details, sentence):
 def test_where_all_comparisons_are_too_much_to_write_each_number_is_released(monkeypatch):
     def refused(releases, **known):
         if derive.has_comparisons(releases.paths):
-            raise RefusedError("too much")
+            raise NoBoundError("too much")
         return price(releases, **known)
 
     price = derive.price

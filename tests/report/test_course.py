@@ -14,7 +14,7 @@ from support import made_evidence as made
 import dpaudit as dp
 from dpaudit.report import html_page
 from dpaudit.report.document import Figure, Text
-from dpaudit.report.figures.event import Mark, line_figure
+from dpaudit.report.figures.event import LineMark, line_figure
 from dpaudit.report.html.certain import line
 from dpaudit.report.html.measured import loss_section
 from dpaudit.report.text.phrases import limits
@@ -134,7 +134,10 @@ def test_smaller_violations_stand_once() -> None:
 @pytest.mark.parametrize("narrow", [False, True])
 @pytest.mark.parametrize("detectable", [1.01, 1.05, 1.1, 1.2, 1.5, 3.0])
 def test_the_claims_line_crosses_no_text_of_a_yardstick(detectable: float, narrow: bool) -> None:
-    marks = [Mark("claim", "claim", 1.0, "1"), Mark("detectable", "detectable", detectable, f"from {detectable}")]
+    marks = [
+        LineMark("claim", "claim", 1.0, "1"),
+        LineMark("detectable", "detectable", detectable, f"from {detectable}"),
+    ]
     drawn = line_figure(marks, "ε", narrow=narrow)
     anchor = re.search(r"text-anchor: (\w+)[^>]*>from ", drawn)
     assert anchor is None or anchor[1] == "start"  # right of its marker, which is right of the claim
@@ -143,7 +146,7 @@ def test_the_claims_line_crosses_no_text_of_a_yardstick(detectable: float, narro
 @pytest.mark.parametrize("narrow", [False, True])
 def test_the_text_of_a_bound_below_the_claim_stays_below_it(narrow: bool) -> None:
     for value, side in ((0.3, "start"), (0.93, "end")):  # where there is room it stands outside of the bar
-        marks = [Mark("lower", "lower bound", value, f"≥ {value}"), Mark("claim", "claim", 1.0, "1")]
+        marks = [LineMark("lower", "lower bound", value, f"≥ {value}"), LineMark("claim", "claim", 1.0, "1")]
         anchor = re.search(r"text-anchor: (\w+)[^>]*>≥ ", line_figure(marks, "ε", narrow=narrow))
         assert ("start" if anchor is None else anchor[1]) == side
 

@@ -19,7 +19,7 @@ from dpaudit.evidence.event import Coordinate, Event, Rule
 from dpaudit.evidence.records import Bound, Counts, Curve, Power, Verdict
 from dpaudit.privacy import GaussianDP, PureDP
 from dpaudit.report import console_summary, html_page
-from dpaudit.report.document import Table
+from dpaudit.report.document import TableBlock
 from dpaudit.report.figures.curves import Point, certified_profile, frontier, measured_points
 from dpaudit.report.html.measured import (
     certain_points,
@@ -155,7 +155,7 @@ def test_a_delta_that_is_needed_at_one_epsilon_is_needed_at_smaller_ones() -> No
 def test_runs_for_smaller_violations_are_listed() -> None:
     power = (Power(1.01, 1_000_000), Power(1.005, 4_000_000))
     (section,) = power_section(view(msgspec.structs.replace(made.laplace(), power=power)))
-    (listed,) = (block for block in section.blocks if isinstance(block, Table))
+    (listed,) = (block for block in section.blocks if isinstance(block, TableBlock))
     assert [tuple(cell.content for cell in row) for row in listed.rows] == [
         ("ε ≥ 1.01", "1,000,000"),
         ("ε ≥ 1.005", "4,000,000"),

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from support import made_evidence as made
 
 from dpaudit.cli.main import cli
-from dpaudit.report.html.index import Entry, Place, history_figure, history_page
+from dpaudit.report.html.index import Entry, LinePlace, history_figure, history_page
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -26,10 +26,10 @@ def test_the_newest_is_first_and_what_changed_is_named():
 def test_missing_and_infinite_numbers_are_drawn_as_gaps():
     nan, infinite = float("nan"), float("inf")
     drawn = history_figure(
-        [Place(1.0, nan, 1.0, False), Place(infinite, 2.0, nan, True), Place(nan, nan, nan, False)], "ε"
+        [LinePlace(1.0, nan, 1.0, False), LinePlace(infinite, 2.0, nan, True), LinePlace(nan, nan, nan, False)], "ε"
     )
     assert "over 3 pieces of evidence" in drawn
-    assert "over 1 pieces" in history_figure([Place(nan, nan, nan, False)], "ε", narrow=True)
+    assert "over 1 pieces" in history_figure([LinePlace(nan, nan, nan, False)], "ε", narrow=True)
 
 
 @pytest.mark.nightly

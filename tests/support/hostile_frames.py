@@ -9,7 +9,7 @@ from dpaudit.neighbours import parse_relation
 from dpaudit.reading.universe.cells import declared
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.verify.releases.derive import read_function
-from dpaudit.verify.releases.read import RefusedError, as_releases
+from dpaudit.verify.releases.read import NoBoundError, as_releases
 from dpaudit.verify.releases.written import price
 
 COLUMNS = {
@@ -42,7 +42,7 @@ def bound(program, relation="add-remove", **parameters):
         return "; ".join(map(str, reading.refused))
     try:
         return price(as_releases(reading), replace=which.kind == "replace", group=1, notion="epsilon")
-    except RefusedError as why:
+    except NoBoundError as why:
         return str(why)
 
 

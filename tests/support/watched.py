@@ -10,7 +10,7 @@ from dpaudit.review.check import listed as check_training
 from dpaudit.training import judge
 from dpaudit.training.clipping import replayed
 from dpaudit.training.judge import concluded, judged
-from dpaudit.training.seen import Delivery, Parameter, Played, Seen, Taken, Update
+from dpaudit.training.seen import Delivery, Parameter, Played, TakenRows, TrainingRun, Update
 
 RECORDS, RATE, EPOCH, WEIGHTS = 400, 0.05, 20, 600
 CLAIM = parse_claim("epsilon=4, delta=1e-5")
@@ -23,7 +23,7 @@ def poisson(rng, rate=RATE):
 def seen_loop(seed=0, updates=EPOCH, *, batches=None, noise=None, divisor=None, clip=1.0, replays=3):
     """Return what is seen of a loop; ``noise(rng, t)`` and ``divisor(rows)`` replace the right ones."""
     rng = np.random.default_rng(seed)
-    seen = Seen("drawn by NumPy", records=RECORDS, epoch=EPOCH, rate=RATE, processes=1)
+    seen = TrainingRun("drawn by NumPy", records=RECORDS, epoch=EPOCH, rate=RATE, processes=1)
     seen.batches = [poisson(rng) for _ in range(updates)] if batches is None else batches(rng, updates)
     seen.passes = [list(range(len(seen.batches)))]
     seen.deliveries = [Delivery(len(each), number) for number, each in enumerate(seen.batches)]
@@ -40,7 +40,16 @@ def seen_loop(seed=0, updates=EPOCH, *, batches=None, noise=None, divisor=None, 
         kept = values.astype(np.float32)
         seen.updates.append(
             Update(
-                step + 1, (Taken(None, len(batch)),), 1.0, 1.0, RATE, by, 0.0, kept, WEIGHTS, np.vdot(values, values)
+                step + 1,
+                (TakenRows(None, len(batch)),),
+                1.0,
+                1.0,
+                RATE,
+                by,
+                0.0,
+                kept,
+                WEIGHTS,
+                np.vdot(values, values),
             )
         )
     for _ in range(replays):

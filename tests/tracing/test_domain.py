@@ -13,7 +13,7 @@ from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.tracing.domain import Labelled
 from dpaudit.tracing.pair import Word, trace_pair
-from dpaudit.tracing.runs import Target
+from dpaudit.tracing.runs import FollowedTarget
 
 FRAME = pd.DataFrame({"city": list("aabbcab"), "age": [30, 41, 52, 63, 74, 25, 36]})
 FRAMES = FRAME, FRAME.iloc[:-1]
@@ -136,7 +136,7 @@ EVERY = [noisy, whole, text, as_json, largest, sorted_frame, of_a_dict, in_place
 
 
 def traced(function, claim, pair=FRAMES):
-    target = Target(mechanism(function), {}, OutputSnapshot)
+    target = FollowedTarget(mechanism(function), {}, OutputSnapshot)
     return trace_pair(target, pair, dp.parse_claim(claim), seed=0, paths=3)
 
 
@@ -151,7 +151,7 @@ def test_what_is_made_of_released_numbers_costs_nothing_more(function):
 @pytest.mark.parametrize("function", EVERY, ids=lambda each: each.__name__)
 def test_a_run_that_is_followed_returns_what_the_function_returns(function):
     for seed in range(3):
-        run = Target(mechanism(function), {}, OutputSnapshot).run(FRAME, seed)
+        run = FollowedTarget(mechanism(function), {}, OutputSnapshot).run(FRAME, seed)
         np.random.seed(seed)
         random.seed(seed)
         plain = OutputSnapshot(function(FRAME.copy()))

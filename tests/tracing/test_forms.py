@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.targets.mechanism import mechanism
-from dpaudit.tracing.runs import Target
+from dpaudit.tracing.runs import FollowedTarget
 
 
 def run(function, data, **more):
-    return Target(mechanism(function), {}).run(data, 3, **more)
+    return FollowedTarget(mechanism(function), {}).run(data, 3, **more)
 
 
 OPERATIONS = {
@@ -84,7 +84,7 @@ def test_any_chain_of_linear_operations_is_the_form_that_it_states(steps, seed):
                     values = np.append(values, values.sum())
         return values
 
-    found = Target(mechanism(release), {}).run([1.0, 2.0, 3.0], seed)
+    found = FollowedTarget(mechanism(release), {}).run([1.0, 2.0, 3.0], seed)
     plain = release([1.0, 2.0, 3.0], np.random.Generator(np.random.PCG64(seed)))
     assert found.output is not None
     np.testing.assert_allclose(found.output.values, plain, rtol=1e-9)
@@ -95,7 +95,7 @@ def test_a_frozen_run_returns_what_was_recorded_and_knows_its_own_offset():
     def release(data, rng):
         return data + rng.laplace(0, 2.0)
 
-    target = Target(mechanism(release), {})
+    target = FollowedTarget(mechanism(release), {})
     recorded = target.run(1.0, 3)
     frozen = target.run(4.0, 5, reference=recorded)
     assert frozen.output.values == recorded.output.values
@@ -106,7 +106,7 @@ def test_noise_that_is_handed_out_gives_the_same_output():
     def release(data, rng):
         return [data + rng.laplace(0, 2.0), rng.choice(["a", "b", "c"]), rng.random() < 0.5]
 
-    target = Target(mechanism(release), {})
+    target = FollowedTarget(mechanism(release), {})
     first = target.run(1.0, 3)
     again = target.run(1.0, 8, given=first.recorder.noise(), choices=first.recorder.choices())
     assert first.same_output(again)

@@ -28,7 +28,7 @@ from dpaudit.errors import InvalidRunsError
 from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.tracing.pair import Word, trace_pair
-from dpaudit.tracing.runs import Target, telling_place
+from dpaudit.tracing.runs import FollowedTarget, telling_place
 
 PAIR = ([1.0], [1.0, 1.0])
 KEPT: list = []
@@ -43,7 +43,7 @@ def everything():
 
 def traced(function, pair=PAIR, claim="epsilon=1"):
     own = mechanism(function)
-    return trace_pair(Target(own, {}), pair, dp.parse_claim(claim), seed=0, paths=3)
+    return trace_pair(FollowedTarget(own, {}), pair, dp.parse_claim(claim), seed=0, paths=3)
 
 
 def draws_everything(data, rng):
@@ -234,7 +234,7 @@ HIDDEN = [drawn_before, of_the_system, of_a_secret, numbers_of_draws, through_a_
 
 @pytest.mark.parametrize("target", HIDDEN, ids=lambda target: target.__name__)
 def test_noise_that_is_not_followed_is_never_called_supported_or_certain(target):
-    found = trace_pair(Target(mechanism(target), {}), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=2)
+    found = trace_pair(FollowedTarget(mechanism(target), {}), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=2)
     assert found.certain is None
     assert found.worst.word in (Word.NOT_SEEN, Word.NOT_PRICED)
 
@@ -293,7 +293,7 @@ def test_names_that_come_after_the_first_run_are_followed(monkeypatch):
     def release(data):
         return len(data) + (kept.draw() if hasattr(kept, "draw") else 0)
 
-    target = Target(mechanism(release), {})
+    target = FollowedTarget(mechanism(release), {})
 
     def draws():
         return target.run(PAIR[0], 1).recorder.columns
@@ -314,7 +314,7 @@ def test_a_name_in_main_may_change(monkeypatch):
     main = types.ModuleType("__main__")
     main.draw = float
     monkeypatch.setitem(sys.modules, "__main__", main)
-    target = Target(mechanism(lambda data: len(data) + main.draw()), {})
+    target = FollowedTarget(mechanism(lambda data: len(data) + main.draw()), {})
     assert not target.run(PAIR[0], 1).recorder.columns
     main.draw = np.random.laplace
     assert target.run(PAIR[0], 1).recorder.columns
@@ -327,7 +327,9 @@ def test_a_value_above_which_one_side_lies_tells_the_sides_apart():
     def noise_alone(data, rng):
         return rng.laplace()
 
-    apart, alike = (telling_place(Target(mechanism(each), {}), PAIR, None, 0, 64) for each in (release, noise_alone))
+    apart, alike = (
+        telling_place(FollowedTarget(mechanism(each), {}), PAIR, None, 0, 64) for each in (release, noise_alone)
+    )
     assert (apart, alike) == ("the output", None)
 
 
@@ -450,16 +452,16 @@ UNLIKE = {
 @pytest.mark.parametrize("part", UNLIKE.values(), ids=UNLIKE)
 def test_nothing_is_supported_where_the_output_differs_in_any_way(part):
     own = mechanism(lambda data, rng: [len(data) + rng.laplace(), part(len(data))])
-    found = trace_pair(Target(own, {}, OutputSnapshot), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=3)
+    found = trace_pair(FollowedTarget(own, {}, OutputSnapshot), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=3)
     assert found.worst.word is Word.NOT_PRICED
     own = mechanism(lambda data, rng: [len(data) + rng.laplace(), part(1)])
-    found = trace_pair(Target(own, {}, OutputSnapshot), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=3)
+    found = trace_pair(FollowedTarget(own, {}, OutputSnapshot), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=3)
     assert found.worst.word is Word.SUPPORTED
 
 
 def test_choices_of_what_cannot_be_read_are_not_supported():
     own = mechanism(lambda data, rng: [rng.choice([True, False]), (len(data) for _ in data)])
-    found = trace_pair(Target(own, {}, OutputSnapshot), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=3)
+    found = trace_pair(FollowedTarget(own, {}, OutputSnapshot), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=3)
     assert found.certain is None and found.worst.word is Word.NOT_PRICED
 
 
@@ -468,5 +470,5 @@ def test_choices_are_told_apart_by_the_end_of_a_text():
         return "a" * 300 + str(len(data) if rng.choice([True, False], p=[0.9, 0.1]) else 3 - len(data))
 
     own = mechanism(release)
-    found = trace_pair(Target(own, {}, OutputSnapshot), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=3)
+    found = trace_pair(FollowedTarget(own, {}, OutputSnapshot), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=3)
     assert found.worst.word is Word.VIOLATED and found.certain.epsilon == pytest.approx(math.log(9))

@@ -14,12 +14,12 @@ from dpaudit.review.check import check, passes
 from dpaudit.sampling.outputs import OutputSnapshot, from_array, from_list
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.tracing.pair import trace_pair
-from dpaudit.tracing.runs import Target
+from dpaudit.tracing.runs import FollowedTarget
 
 
 def lead_of(function, pair, claim="epsilon=1"):
     own = mechanism(function)
-    target = Target(own, own.parameters_with({}), OutputSnapshot)
+    target = FollowedTarget(own, own.parameters_with({}), OutputSnapshot)
     (lead,) = leads_of(trace_pair(target, pair, dp.parse_claim(claim), seed=0, paths=4))
     return lead
 

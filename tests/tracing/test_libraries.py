@@ -11,7 +11,7 @@ import dpaudit as dp
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.tracing.pair import Word, trace_pair
 from dpaudit.tracing.primitives import Stated, apart, records_apart, replaced
-from dpaudit.tracing.runs import Target
+from dpaudit.tracing.runs import FollowedTarget
 from dpaudit.tracing.shift import OPEN, OVER, WITHIN, priced
 
 
@@ -63,7 +63,7 @@ def library(monkeypatch):
 
 def traced(function, pair=([1.0], [1.0, 1.0]), claim="epsilon=1"):
     own = mechanism(function)
-    return trace_pair(Target(own, {}), pair, dp.parse_claim(claim), seed=0)
+    return trace_pair(FollowedTarget(own, {}), pair, dp.parse_claim(claim), seed=0)
 
 
 def test_noise_of_a_library_is_followed_and_its_loss_is_exact(library):

@@ -22,7 +22,7 @@ from dpaudit.report.text.verdict import headline
 from dpaudit.review.check import check, passes
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.tracing.certain import CertainStep, loss_of
-from dpaudit.tracing.runs import Target
+from dpaudit.tracing.runs import FollowedTarget
 from dpaudit.tracing.search import worst_pair
 
 pytestmark = pytest.mark.slow
@@ -166,7 +166,7 @@ def test_the_same_seed_gives_the_same_answer_and_what_was_tried_is_said():
 
 
 def test_a_candidate_is_looked_at_by_one_run():
-    target = Target(mechanism(half), {})
+    target = FollowedTarget(mechanism(half), {})
     found, _ = chosen(PEOPLE, "add-remove", limit=60)
     worst = worst_pair(target, [each.pair for each in found], dp.parse_claim("epsilon=1"), seed=0)
     assert worst.tried == len(found) == 60
@@ -180,8 +180,8 @@ def of_the_system(df):
 def test_randomness_that_is_not_followed_leads_to_no_pair():
     found, _ = chosen(PEOPLE, "add-remove", limit=20)
     pairs, claim = [each.pair for each in found], dp.parse_claim("epsilon=1")
-    assert worst_pair(Target(mechanism(of_the_system), {}), pairs, claim, seed=0) is None
-    assert worst_pair(Target(mechanism(len), {}), pairs, claim, seed=0) is not None
+    assert worst_pair(FollowedTarget(mechanism(of_the_system), {}), pairs, claim, seed=0) is None
+    assert worst_pair(FollowedTarget(mechanism(len), {}), pairs, claim, seed=0) is not None
 
 
 def test_records_outside_of_the_domain_are_named():

@@ -12,7 +12,7 @@ import scipy.stats
 import dpaudit as dp
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.tracing.pair import Word, trace_pair
-from dpaudit.tracing.runs import Target
+from dpaudit.tracing.runs import FollowedTarget
 
 ONE_MORE = ([1.0], [1.0, 1.0])
 ANSWERS = ([1.0, 2.0, 3.0], [2.0, 3.0, 2.0])
@@ -22,14 +22,14 @@ ANSWERS = ([1.0, 2.0, 3.0], [2.0, 3.0, 2.0])
 def _traced(function, first, claim):
     own = mechanism(function)
     pair = ANSWERS if first else ONE_MORE
-    return trace_pair(Target(own, own.parameters_with({})), pair, dp.parse_claim(claim), seed=0, paths=6)
+    return trace_pair(FollowedTarget(own, own.parameters_with({})), pair, dp.parse_claim(claim), seed=0, paths=6)
 
 
 def traced(function, pair=ONE_MORE, claim="epsilon=1"):
     if pair in (ONE_MORE, ANSWERS):
         return _traced(function, pair is ANSWERS, claim)
     own = mechanism(function)
-    return trace_pair(Target(own, own.parameters_with({})), pair, dp.parse_claim(claim), seed=0, paths=6)
+    return trace_pair(FollowedTarget(own, own.parameters_with({})), pair, dp.parse_claim(claim), seed=0, paths=6)
 
 
 # --- programs that keep ε = 1, and the traps in which a false alarm lay -----------------------------------------

@@ -19,8 +19,8 @@ from dpaudit.report.text.listed import canaries_words
 from dpaudit.report.view import view
 from dpaudit.review.check import check, passes
 from dpaudit.training.canaries import Canaries, best, chosen, coins_of, evidence_for_in, scored
-from dpaudit.training.seen import Seen
-from dpaudit.training.watchers.recorder import Recorder
+from dpaudit.training.seen import TrainingRun
+from dpaudit.training.watchers.recorder import TrainingRecorder
 
 MANY, SEED = 64, 3
 
@@ -64,9 +64,9 @@ def test_coins_and_places_are_those_of_the_seed():
 
 
 def test_a_canary_that_is_out_never_reaches_the_loop_and_batches_are_judged_as_they_were_drawn():
-    seen = Seen("drawn by NumPy", records=100)
+    seen = TrainingRun("drawn by NumPy", records=100)
     seen.batches = []
-    recorder = Recorder(seen, {"weight": 3}, seed=0, often=1, later=0.0)
+    recorder = TrainingRecorder(seen, {"weight": 3}, seed=0, often=1, later=0.0)
     recorder.out = np.array([1, 5])
     assert [recorder.batch([5, 2, 1]), recorder.batch([3])] == [[2], [3]]
     assert [len(each) for each in seen.batches] == [3, 1]

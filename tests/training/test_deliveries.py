@@ -13,7 +13,7 @@ from dpaudit.review.check import check, passes
 from dpaudit.training.batches import Use, use_of
 from dpaudit.training.clipping import IN_PART, NOT_LOOKED_AT
 from dpaudit.training.losses import groups_of, listed, parts_of, rounds_of_use
-from dpaudit.training.seen import Delivery, Played, Replay, Taken
+from dpaudit.training.seen import Delivery, GradientReplay, Played, TakenRows
 from dpaudit.training.updates import checklist
 
 
@@ -35,7 +35,7 @@ def used(order, *, shown=False, sizes=None, updates=None, **more):
         held = []
         for each in taken:
             number, rows = each if isinstance(each, tuple) else (each, seen.deliveries[each].rows)
-            held.append(Taken(number if shown else None, rows))
+            held.append(TakenRows(number if shown else None, rows))
         noise = rng.normal(size=one.values)
         seen.squares, seen.counts = seen.squares + noise**2, seen.counts + 1
         noise, square = noise.astype(np.float32), float(np.vdot(noise, noise))
@@ -147,7 +147,7 @@ def test_epochs_that_are_broken_off_are_still_recognised_as_shuffled():
 
 def test_layers_that_are_clipped_to_more_than_the_noise_is_scaled_to():
     seen = seen_loop()
-    seen.replays = [*seen.replays, *[Replay(1.0, True, "clipped by layer", 4.0, 4.0)] * 5]
+    seen.replays = [*seen.replays, *[GradientReplay(1.0, True, "clipped by layer", 4.0, 4.0)] * 5]
     told = evidence_of(seen)
     assert "clipped by layer" in told.reason and told.training.factors == (4.0, 4.0)
     assert str(told.verdict) == "violated" and passes(list(check(told)))
@@ -222,8 +222,8 @@ def test_a_plan_of_noise_is_right_if_it_is_as_long_as_the_run():
 @pytest.mark.nightly
 def test_rounded_norms_are_right_as_far_as_they_show_and_cost_what_they_may_be_off():
     seen = seen_loop()
-    seen.replays = [Replay(0.004, True, largest=1.0, slack=2.0**-6)] * 3
+    seen.replays = [GradientReplay(0.004, True, largest=1.0, slack=2.0**-6)] * 3
     told = evidence_of(seen)
     assert told.training.factors == (1.0, 1 + 2.0**-6) and passes(list(check(told)))
-    seen.replays = [Replay(0.004, True, largest=1.0)] * 3
+    seen.replays = [GradientReplay(0.004, True, largest=1.0)] * 3
     assert next(each for each in checklist(seen, 1e-2)[0] if each.fact == "clipping").status == "wrong"

@@ -153,7 +153,7 @@ def test_the_bound_of_a_step_is_below_the_truth_as_often_as_it_says_and_close_to
     rng, sigma = np.random.default_rng(7), 1.0
     found = [losses.certified(losses.counted(rng.normal(size=20_000), sigma), 20_000, sigma, 0.05) for _ in range(60)]
     assert sum(each.mu > 1 for each in found) <= 3 and min(each.mu for each in found) > 0.9
-    exact = losses.Step(*_gaussian_curve(sigma), 1.0)
+    exact = losses.StepLoss(*_gaussian_curve(sigma), 1.0)
     told = losses.composed(exact, 0.05, 300, 1e-5)
     assert told is not None and 5.75 < told <= 5.7956
 
@@ -166,7 +166,7 @@ def _gaussian_curve(sigma):
 
 
 def test_composition_of_few_steps_is_that_of_all_products():
-    step = losses.Step(np.array([0.0, 0.1, 0.6, 1.0]), np.array([0.0, 0.5, 0.9, 1.0]), 0.0)
+    step = losses.StepLoss(np.array([0.0, 0.1, 0.6, 1.0]), np.array([0.0, 0.5, 0.9, 1.0]), 0.0)
     p, q = np.diff(step.tpr), np.diff(step.fpr)
     both = np.multiply.outer(p, p).ravel(), np.multiply.outer(q, q).ravel()
     told = losses.composed(step, 1.0, 2, 0.05)

@@ -10,7 +10,7 @@ from dpaudit.review.check import check, passes
 from dpaudit.training import clipping as noise_facts
 from dpaudit.training.batches import _returns
 from dpaudit.training.clipping import TOLERANCE, clipping_finding, finite_finding, replayed
-from dpaudit.training.seen import Parameter, Seen, Taken
+from dpaudit.training.seen import Parameter, TakenRows, TrainingRun
 from dpaudit.training.updates import FACTS, OF_ALL, checklist, parameters_finding
 
 ERROR = 1e-2
@@ -34,7 +34,7 @@ def test_a_right_loop_is_right_in_every_fact():
 
 
 def test_nothing_is_right_of_a_loop_without_an_update():
-    found, _ = checklist(Seen("a loop", processes=1), ERROR)
+    found, _ = checklist(TrainingRun("a loop", processes=1), ERROR)
     assert {each.status for each in found} == {"not seen"}
 
 
@@ -207,7 +207,7 @@ def test_divisors_steps_and_accumulation():
     double = seen_loop()
     double.updates = double.updates[1::2]
     for update, (a, b) in zip(double.updates, zip(double.batches[::2], double.batches[1::2], strict=True), strict=True):
-        update.taken = (Taken(None, len(a) + len(b)),)
+        update.taken = (TakenRows(None, len(a) + len(b)),)
     double.accounted = [(1.0, 2 * RATE, EPOCH // 2)]
     assert bad(double)["steps"] == "accumulated batches"
     whole = seen_loop(divisor=lambda rows: 20.0)

@@ -18,7 +18,7 @@ import dpaudit as dp  # noqa: E402
 from dpaudit.errors import UsageError  # noqa: E402
 from dpaudit.training.canaries import coins_of  # noqa: E402
 from dpaudit.training.watch import watched  # noqa: E402
-from dpaudit.training.watchers.plain import Lost, NoiseFlow, Noisy  # noqa: E402
+from dpaudit.training.watchers.plain import Lost, NoiseFlow, NoisySum  # noqa: E402
 from dpaudit.training.watchers.torch_watch import TorchWatch  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -300,7 +300,7 @@ def test_noise_is_followed_by_keyword_and_forgotten_with_its_tensors():
         changed = torch.zeros(5).add_(other=noise)
         lost = torch.where(total > 0, noise, total)
     seen = flow.tag(p.grad)  # the gradient alone holds its tensor
-    assert isinstance(seen, Noisy) and seen.divisor == 4 and torch.equal(seen.noise, noise * 2)
+    assert isinstance(seen, NoisySum) and seen.divisor == 4 and torch.equal(seen.noise, noise * 2)
     assert torch.equal(flow.tag(changed).noise, noise) and isinstance(flow.tag(lost), Lost)
     del noise, changed, lost
     assert list(flow.tags) == [id(p.grad)]

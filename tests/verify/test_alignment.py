@@ -15,7 +15,7 @@ from dpaudit.errors import UsageError
 from dpaudit.loading import load
 from dpaudit.neighbours.relation import Relation, parse_relation
 from dpaudit.program.symbolic.noise import queries, read
-from dpaudit.verify.alignment import Part, align, align_parts
+from dpaudit.verify.alignment import ProgramPart, align, align_parts
 from dpaudit.verify.differences import Direction, direction, worst_differences
 from dpaudit.verify.fold import prove_program
 
@@ -289,6 +289,6 @@ def test_parts_cost_what_the_whole_does():
             (leaf,) = tree.leaves
             variables = [f"q{number}" for number in range(length)]
             ways = [direction(name, (), leaf.released) for name in variables]
-            parts = [Part((number,), (number,)) for number in range(length)]
+            parts = [ProgramPart((number,), (number,)) for number in range(length)]
             _, cost, _ = align_parts(parts, (), leaf.released, leaf.draws, ways, relation)
             assert cost == align(tree, relation, length).bound

@@ -14,13 +14,13 @@ from support import numbers
 
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.intervals import ONE
-from dpaudit.checker.moves import Written, settled
+from dpaudit.checker.moves import WrittenOut, settled
 from dpaudit.loading import load
 from dpaudit.request import ProofRequest
 from dpaudit.verify.answer import prove, proving
-from dpaudit.verify.moves.derive import Numbers, derive
+from dpaudit.verify.moves.derive import NumberData, derive
 
-ANY = Numbers(None, Fraction(0), Fraction(1))
+ANY = NumberData(None, Fraction(0), Fraction(1))
 EXACT = (  # each at its largest movement of any length
     numbers.total, numbers.product, numbers.largest, numbers.length_of_vector, numbers.ups_and_downs,
     numbers.squares_below_one, numbers.squares, numbers.cubes, numbers.roots, numbers.logarithms,
@@ -252,7 +252,7 @@ def test_what_hangs_on_the_length_or_on_one_number_is_refused_with_what_to_do(na
 
 
 def test_products_of_numbers_above_one_have_no_bound():
-    found = derived(released(math.prod), within=Numbers(None, Fraction(0), Fraction(2)))
+    found = derived(released(math.prod), within=NumberData(None, Fraction(0), Fraction(2)))
     assert found.bound is None and "larger than 1" in found.open_ends[0]
 
 
@@ -290,13 +290,13 @@ def test_a_certificate_that_says_less_is_refused():
 )
 def test_reductions_of_no_meaning_are_refused(nodes, why):
     with pytest.raises(CertificateError, match=why):
-        Written(nodes, (0, ONE))
+        WrittenOut(nodes, (0, ONE))
 
 
 def test_the_others_come_to_no_more_than_is_said():
     """By hand: what a sum, a largest number, a product and steps are beside one number."""
     nodes = [["var", 0], ["total", 0], ["largest", 0], ["product", 0], ["var", 1], ["sub", 4, 0], ["steps", 5]]
-    written = Written(nodes, (0, ONE))
+    written = WrittenOut(nodes, (0, ONE))
     assert written.box[0] == (0, ONE)
     assert written.box[1] == (0, (2**30 - 1) * ONE)  # the sum
     assert written.box[2:4] == [(0, ONE), (0, ONE)]  # the largest, the product

@@ -28,14 +28,14 @@ from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import carry_out
 from dpaudit.loading import load
 from dpaudit.neighbours.domain import parse_all, parse_given
-from dpaudit.processes import Asked as Asking
+from dpaudit.processes import Goal as Asking
 from dpaudit.processes import other_question
 from dpaudit.report import FORMATS, html_page
 from dpaudit.report.formats import summary
 from dpaudit.request import ProofRequest
 from dpaudit.review.check import against, check, passes
 from dpaudit.verify.proofs import check_proof
-from dpaudit.verify.proofs.kind import Asked, NotShownError
+from dpaudit.verify.proofs.kind import Goal, NotShownError
 from dpaudit.verify.proofs.releases import RELEASES
 
 pytest.importorskip("pandas")
@@ -123,7 +123,7 @@ def test_evidence_without_the_statement_is_not_what_is_read_again():
     assert check_proof(forged).unseen == ""  # nothing in the file shows it
     target = load(typical)
     for one, holds in ((evidence, True), (forged, False)):
-        asked = Asked(target, target.parameters_with({}), relation=one.relation)
+        asked = Goal(target, target.parameters_with({}), relation=one.relation)
         assert RELEASES.read_again(one, one.proof, asked) is holds
 
 

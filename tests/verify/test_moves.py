@@ -20,10 +20,10 @@ from dpaudit.report.text.verdict import headline
 from dpaudit.request import ProofRequest
 from dpaudit.verify.answer import prove, proving
 from dpaudit.verify.moves.bound import moving_part, renamed, simplest
-from dpaudit.verify.moves.derive import Numbers, both_ends, derive, listed
+from dpaudit.verify.moves.derive import NumberData, both_ends, derive, listed
 from dpaudit.verify.moves.movement import evaluated
 
-UNIT = Numbers(3, Fraction(0), Fraction(1))
+UNIT = NumberData(3, Fraction(0), Fraction(1))
 
 
 def derived(function, *, notion="epsilon", delta=0, within=UNIT):
@@ -43,7 +43,7 @@ def released(statistic, scale):
 @pytest.mark.slow
 @pytest.mark.parametrize("length", [2, 3])
 def test_every_statistic_is_bounded_at_what_it_moves(length):
-    within = Numbers(length, Fraction(0), Fraction(1))
+    within = NumberData(length, Fraction(0), Fraction(1))
     for statistic, moves in numbers.FUNCTIONS.items():
         found = derived(released(statistic, moves(length)), within=within)
         assert found.bound == 1, (statistic.__name__, found.bound, found.open_ends)
@@ -55,7 +55,7 @@ def test_no_statistic_is_proved_with_less_noise_and_no_tampered_certificate_is_a
     """With .999 of its noise, and with trees that are cut, repeated and turned under a bound that is false."""
     rng, tried = random.Random(11), 0
     for statistic, moves in numbers.FUNCTIONS.items():
-        found = derived(released(statistic, 0.999 * moves(2)), within=Numbers(2, Fraction(0), Fraction(1)))
+        found = derived(released(statistic, 0.999 * moves(2)), within=NumberData(2, Fraction(0), Fraction(1)))
         assert found.bound > 1, statistic.__name__
         for _ in range(8):
             forged = copy.deepcopy(found.certificate)

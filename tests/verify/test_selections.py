@@ -10,9 +10,9 @@ from scipy.special import logsumexp, softmax
 
 from dpaudit.checker import check_certificate
 from dpaudit.loading import load
-from dpaudit.verify.moves.derive import Numbers, derive
+from dpaudit.verify.moves.derive import NumberData, derive
 
-WITHIN = Numbers(3, Fraction(0), Fraction(1))
+WITHIN = NumberData(3, Fraction(0), Fraction(1))
 OPTIONS = ["a", "b", "c"]
 
 

@@ -8,7 +8,7 @@ import pytest
 from support.asis import RIGHT, cases, read
 from support.nightly import mostly_at_night
 
-from dpaudit.checker.derived import Derivation
+from dpaudit.checker.derived import CheckedDerivation
 from dpaudit.neighbours import parse_relation
 from dpaudit.reading.universe import steps
 from dpaudit.reading.universe.cells import declared
@@ -45,7 +45,7 @@ def test_what_a_record_adds_is_computed_again_and_alike(case):
     writer = written._Writer(reading, None)
     paths = [writer.path(path) for path in reading.paths]
     relation = head(case, bound)["scope"]
-    derived = Derivation(
+    derived = CheckedDerivation(
         {
             "scope": relation, "columns": [writer.column(name) for name in writer.names],
             "expressions": writer.expressions.listed, "rows": writer.rows.listed, "numbers": writer.numbers.listed,

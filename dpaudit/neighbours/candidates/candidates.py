@@ -21,7 +21,7 @@ import numpy as np
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.candidates.changes import Changes
 from dpaudit.neighbours.candidates.exhaustive import LazyPair, tiny_pairs, values_put
-from dpaudit.neighbours.dataset import Dataset, Listed, Made, Mapped, Part, Single, dataset_of
+from dpaudit.neighbours.dataset import Dataset, Listed, Mapped, NewRecord, Part, Single, dataset_of
 from dpaudit.neighbours.digest import Difference, difference, digest
 from dpaudit.neighbours.domain import Range, allowed_of, blank, column_domains, outside, pattern_of
 from dpaudit.neighbours.relation import Relation, parse_relation
@@ -271,7 +271,7 @@ def _set(sides: Sides, places: tuple[Sequence[int], Sequence[int]], number: int,
         parts: list[Part] = []
         start = 0
         for place in sorted(own):
-            parts += [slice(start, place), [Made(place, {number: value})]]
+            parts += [slice(start, place), [NewRecord(place, {number: value})]]
             start = place + 1
         made.append(side.build([*parts, slice(start, side.size)]))
     yield made[0], made[1]

@@ -22,9 +22,9 @@ from dpaudit.neighbours.candidates.edge_values import (
     values_near,
 )
 from dpaudit.neighbours.candidates.exhaustive import LazyPair, Side, made_of
-from dpaudit.neighbours.dataset import Dataset, Made, Sort, is_missing
+from dpaudit.neighbours.dataset import Dataset, NewRecord, Sort, is_missing
 from dpaudit.neighbours.digest import digest
-from dpaudit.neighbours.domain import Allowed, Range, Values
+from dpaudit.neighbours.domain import Allowed, ListedValues, Range
 from dpaudit.neighbours.relation import People, Places, Relation
 
 # chosen to cover what releases commonly get wrong in a few hundred candidates; no benchmark measures them
@@ -210,7 +210,7 @@ class Changes:
         times = "" if self.steps == 1 else f", {self.steps} times"
         for one in self.tries:
             for many in (1,) if self.people.column is None or one.kind in _OF_CODE else (1, _MANY_RECORDS):
-                records = self._newcomers([Made(self.typical, one.fields)] * many)
+                records = self._newcomers([NewRecord(self.typical, one.fields)] * many)
                 if not records:
                     continue
                 of_many = "" if many == 1 else f" with {many} records"
@@ -227,7 +227,7 @@ class Changes:
                         yield self._pair(name, "order", Side(added=joining, order=order), f"{one.level}{which} {order}")
         for places in self._notable():
             own = self.people.of(places[0])
-            records = self._newcomers([Made(place) for place in own])
+            records = self._newcomers([NewRecord(place) for place in own])
             if records:
                 yield self._pair(f"a copy of {self.people.words([own])} added{times}", "copy", Side(added=records))
         if self.people.column is not None:
@@ -240,7 +240,7 @@ class Changes:
         first: dict[str, int] = {}
         for place in np.flatnonzero(self.people.usable)[: _SEEN * _MANY_RECORDS].tolist():
             first.setdefault(self._held((place,))[0], place)
-        records = self._newcomers([Made(place) for place in list(first.values())[:_MANY_RECORDS]])
+        records = self._newcomers([NewRecord(place) for place in list(first.values())[:_MANY_RECORDS]])
         for order, where in ({**_ORDERS, "": "after all others"} if len(first) > 1 and records else {}).items():
             name = f"person added {where} with every different record of the others"
             yield self._pair(name, "copy", Side(added=records, order=order), f"everybody {order}")
@@ -251,18 +251,18 @@ class Changes:
             for places, lean in ((seen.highs, -1), (seen.lows, 1)):
                 ends = [each for each in self.values[number] if each.kind != ODD and each.lean == lean]
                 for end in ends[:2] if places else []:  # of the domain or the data, and beyond
-                    made = (Made(places[0], {number: end.value}),)
+                    made = (NewRecord(places[0], {number: end.value}),)
                     title = self.dataset.columns[number].title
                     for order, where in {**_ORDERS, "": "after all others"}.items():
                         name = f"a copy of record {places[0]} added {where}, but with {title} {end.words}"
                         yield self._pair(name, "copy", Side(added=made, order=order), f"contrary {end.kind} {order}")
 
-    def _newcomers(self, records: Sequence[Made]) -> tuple[Made, ...]:
+    def _newcomers(self, records: Sequence[NewRecord]) -> tuple[NewRecord, ...]:
         """These records once for each step, each time of a new person; empty if there are no names left."""
         names = self.people.new(self.steps, self.allowed_names)
         return tuple(self._of(made, name) for name in names for made in records) if len(names) == self.steps else ()
 
-    def _different(self, one: Try, many: int) -> list[Made]:
+    def _different(self, one: Try, many: int) -> list[NewRecord]:
         """Records with the tried values that differ in everything else, because a release may drop duplicates."""
         if many == 1:
             return []
@@ -272,7 +272,7 @@ class Changes:
         if not axes:
             return []
         return [
-            Made(self.typical, {**one.fields, **{number: axis[i % len(axis)] for number, axis in axes.items()}})
+            NewRecord(self.typical, {**one.fields, **{number: axis[i % len(axis)] for number, axis in axes.items()}})
             for i in range(many)
         ]
 
@@ -280,7 +280,7 @@ class Changes:
         """Different values of a column: over its declared domain, else from the data."""
         if number not in self.spreads:
             allowed, column = self.domains.get(number), self.dataset.columns[number]
-            if isinstance(allowed, Values):
+            if isinstance(allowed, ListedValues):
                 spread = [column.cast(value) for value in allowed.values[:many] if value is not None]
             elif isinstance(allowed, Range) and column.sort.numeric:
                 low, span = allowed.low, allowed.high - allowed.low
@@ -293,8 +293,8 @@ class Changes:
             self.spreads[number] = list(unique.values())[:many]
         return self.spreads[number]
 
-    def _of(self, made: Made, name: Any) -> Made:
-        return made if self.people.column is None else Made(made.like, {**made.fields, self.people.column: name})
+    def _of(self, made: NewRecord, name: Any) -> NewRecord:
+        return made if self.people.column is None else NewRecord(made.like, {**made.fields, self.people.column: name})
 
     # --- records that leave ---
 
@@ -316,7 +316,7 @@ class Changes:
             people = self._giving_way(one)
             if not people:
                 continue
-            put = tuple((place, Made(place, one.fields)) for own in people for place in own)
+            put = tuple((place, NewRecord(place, one.fields)) for own in people for place in own)
             words = self.people.words(people)
             yield self._pair(f"{words} replaced: {one.words}", one.kind, Side(put=put), one.level)
             if one.kind != EXTREME:
@@ -327,7 +327,7 @@ class Changes:
                 )
                 yield self._pair(f"{words} replaced, {_ORDERS['first']}: {one.words}", "order", ahead, one.level)
             if self.people.column is not None:
-                more = tuple(Made(own[0], one.fields) for own in people for _ in range(_MANY_RECORDS - len(own)))
+                more = tuple(NewRecord(own[0], one.fields) for own in people for _ in range(_MANY_RECORDS - len(own)))
                 if more and all(self.people.named(own[0]) for own in people):
                     name = f"{words} replaced by {_MANY_RECORDS} records: {one.words}"
                     yield self._pair(name, one.kind, Side(put=put, added=more), f"{one.level} many")
@@ -335,12 +335,12 @@ class Changes:
                 if different and len(people) == 1 and self.people.named(people[0][0]):
                     column = self.people.column
                     own = self.dataset.value(people[0][0], column)
-                    records = tuple(Made(made.like, {**made.fields, column: own}) for made in different)
+                    records = tuple(NewRecord(made.like, {**made.fields, column: own}) for made in different)
                     name = f"{words} replaced by {_MANY_RECORDS} different records: {one.words}"
                     yield self._pair(name, one.kind, Side(dropped=people[0], added=records), f"{one.level} different")
             for other in self._opposites(one):
                 sides = [
-                    Side(put=tuple((place, Made(place, tried.fields)) for own in people for place in own))
+                    Side(put=tuple((place, NewRecord(place, tried.fields)) for own in people for place in own))
                     for tried in (other, one)
                 ]
                 name = f"{words}: {other.words}, replaced: {one.words}"
@@ -384,14 +384,14 @@ class Changes:
                     continue
                 name = f"{self.people.words(group)} replaced by a copy of {self.people.words([other])}"
                 if self.people.column is None:
-                    put = tuple((place, Made(other[0])) for one in group for place in one)
+                    put = tuple((place, NewRecord(other[0])) for one in group for place in one)
                     yield self._pair(name, "copy", Side(put=put))
                     continue
                 column = self.people.column
                 if not all(self.people.named(one[0]) for one in group):
                     continue
                 copies = tuple(
-                    Made(place, {column: self.dataset.value(one[0], column)}) for one in group for place in other
+                    NewRecord(place, {column: self.dataset.value(one[0], column)}) for one in group for place in other
                 )
                 dropped = tuple(place for one in group for place in one)
                 yield self._pair(name, "copy", Side(dropped=dropped, added=copies))
@@ -432,7 +432,7 @@ class Changes:
                     Side(own=first, dropped=last),
                 )
             elif lean is not None and any(self._differs(place, lean.fields) for place in last):
-                put = tuple((place, Made(place, lean.fields)) for place in last)
+                put = tuple((place, NewRecord(place, lean.fields)) for place in last)
                 words = self.people.words([(place,) for place in last])
                 yield made_of(
                     self.dataset,
@@ -447,11 +447,11 @@ class Changes:
         if self.relation.kind == "add-remove":
             for one in self.tries:
                 if one.kind == EXTREME:
-                    record = Made(self.typical, one.fields)
+                    record = NewRecord(self.typical, one.fields)
                     yield from self._base(f"no record, or one: {one.words}", [], [record], sort=one.level)
             for places in self._notable():
                 words = self.people.words([(places[0],)])
-                yield from self._base(f"no record, or a copy of {words} alone", [], [Made(places[0])], sort="copy")
+                yield from self._base(f"no record, or a copy of {words} alone", [], [NewRecord(places[0])], sort="copy")
         for one in self.tries:
             for other in self._opposites(one) if one.kind == EXTREME else []:
                 for low, high in ((other, one), (one, other)):
@@ -459,21 +459,21 @@ class Changes:
         if self.relation.kind == "replace":
             for one in self.tries:
                 if one.kind not in _OF_CODE and self._unusual(one.fields):
-                    record0, record1 = Made(self.typical, self.plain), Made(self.typical, one.fields)
+                    record0, record1 = NewRecord(self.typical, self.plain), NewRecord(self.typical, one.fields)
                     name = f"one record alone, and replaced: {one.words}"
                     yield from self._base(name, [], [record1], [record0], one.level)
         else:
             for one in self.tries:
                 if one.kind not in (EXTREME, *_OF_CODE):
-                    record = Made(self.typical, one.fields)
+                    record = NewRecord(self.typical, one.fields)
                     yield from self._base(f"no record, or one: {one.words}", [], [record], sort=one.level)
                     if any(map(is_missing, one.fields.values())):  # an empty dataset is an edge, which may hide it
-                        plain = Made(self.typical, self.plain)
+                        plain = NewRecord(self.typical, self.plain)
                         yield from self._base(f"1 record; one more: {one.words}", [plain], [record], sort="beside one")
 
     def _beside(self, low: Try, high: Try) -> Iterator[LazyPair]:
         """Equal records at one end, and one at the other end that is added or replaces one of them."""
-        record0, record1 = Made(self.typical, low.fields), Made(self.typical, high.fields)
+        record0, record1 = NewRecord(self.typical, low.fields), NewRecord(self.typical, high.fields)
         replace = self.relation.kind == "replace"
         for size in _EQUAL_RECORDS:
             if replace and size < self.steps:
@@ -492,7 +492,12 @@ class Changes:
         )
 
     def _base(
-        self, name: str, base: Sequence[Made], more: Sequence[Made], instead: Sequence[Made] = (), sort: str = ""
+        self,
+        name: str,
+        base: Sequence[NewRecord],
+        more: Sequence[NewRecord],
+        instead: Sequence[NewRecord] = (),
+        sort: str = "",
     ) -> Iterator[LazyPair]:
         """Made datasets: the base with ``instead`` on one side and ``more`` on the other, once for each step."""
         names = self.people.new(len(base) + self.steps, self.allowed_names)

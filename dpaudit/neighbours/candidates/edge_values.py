@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.neighbours.dataset import ABSENT, Column, Dataset, Sort, is_missing
-from dpaudit.neighbours.domain import Allowed, Range, Values
+from dpaudit.neighbours.dataset import ABSENT, DataColumn, Dataset, Sort, is_missing
+from dpaudit.neighbours.domain import Allowed, ListedValues, Range
 
 # --- In what form are the texts of a column, and what is another text in that form? ---
 #
@@ -207,7 +207,7 @@ class EdgeValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Extremes:
     """Where the data are extreme in one column: places of records, empty if there are none.
 
     For numbers and times these are the lowest and the highest values, the most extreme first; for other types one
@@ -225,30 +225,32 @@ class Seen:
         return tuple(dict.fromkeys(places for places in (self.highs, self.lows, self.rare, self.common) if places))
 
 
-def seen_in(dataset: Dataset, number: int, usable: np.ndarray[Any, Any], count: int = 1) -> Seen:
+def seen_in(dataset: Dataset, number: int, usable: np.ndarray[Any, Any], count: int = 1) -> Extremes:
     """Find the extreme records of a column."""
     column, values = dataset.columns[number], dataset.values(number)
     if column.sort is Sort.OTHER or not usable.any():
-        return Seen()
+        return Extremes()
     if column.sort.numeric or column.sort is Sort.TIME:
         try:
             array = np.asarray(values, dtype=None if column.sort is Sort.TIME else np.float64)
         except (TypeError, ValueError, OverflowError):  # integers beyond all floats
-            return Seen()
+            return Extremes()
         known = usable & (~np.isnat(array) if array.dtype.kind == "M" else np.isfinite(array))
         places = np.flatnonzero(known)
         if array.dtype.kind not in "fM" or not len(places):
-            return Seen()
-        return Seen(_lowest_places(array[places], places, count, 1), _lowest_places(array[places], places, count, -1))
+            return Extremes()
+        return Extremes(
+            _lowest_places(array[places], places, count, 1), _lowest_places(array[places], places, count, -1)
+        )
     listed = values.tolist() if isinstance(values, np.ndarray) else values
     counts = Counter(listed if usable.all() else itertools.compress(listed, usable.tolist()))
     for value in [value for value in counts if is_missing(value)]:
         del counts[value]
     if not counts:
-        return Seen()
+        return Extremes()
     ((common, _),) = counts.most_common(1)
     rare = min(counts, key=counts.__getitem__)
-    return Seen(rare=_place(listed, usable, rare), common=_place(listed, usable, common))
+    return Extremes(rare=_place(listed, usable, rare), common=_place(listed, usable, common))
 
 
 def _lowest_places(
@@ -274,7 +276,9 @@ def _place(values: Any, usable: np.ndarray[Any, Any], value: Any) -> tuple[int, 
     )
 
 
-def edge_values(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None, *, beyond: bool) -> list[EdgeValue]:
+def edge_values(
+    dataset: Dataset, number: int, seen: Extremes, allowed: Allowed | None, *, beyond: bool
+) -> list[EdgeValue]:
     """Return the values to try in a column, the likely worst first.
 
     Args:
@@ -302,7 +306,7 @@ def edge_values(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | No
     return sorted(edges, key=lambda value: kinds.index(value.kind)) if column.sort is not Sort.OTHER else []
 
 
-def is_of_data(dataset: Dataset, number: int, seen: Seen | None, value: Any) -> bool:
+def is_of_data(dataset: Dataset, number: int, seen: Extremes | None, value: Any) -> bool:
     """Whether a column has a value, or lower and higher ones."""
     sort = dataset.columns[number].sort
     if is_missing(value) or sort is Sort.TRUTH:
@@ -316,7 +320,7 @@ def is_of_data(dataset: Dataset, number: int, seen: Seen | None, value: Any) -> 
 
 
 def values_near(
-    numbers: Sequence[Any], dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None
+    numbers: Sequence[Any], dataset: Dataset, number: int, seen: Extremes, allowed: Allowed | None
 ) -> list[Any]:
     """Return values of a column that a function's code may treat in a way of their own.
 
@@ -354,7 +358,7 @@ def values_near(
 
 
 def values_behind(
-    numbers: Sequence[Any], dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None
+    numbers: Sequence[Any], dataset: Dataset, number: int, seen: Extremes, allowed: Allowed | None
 ) -> list[Any]:
     """Return values of a column that a function's code may make into one that stands in it.
 
@@ -390,7 +394,7 @@ def values_behind(
     return kept if len(kept) <= _MOST_BEHIND else [kept[i * len(kept) // _MOST_BEHIND] for i in range(_MOST_BEHIND)]
 
 
-def _around(number: float, column: Column) -> Iterator[Any]:
+def _around(number: float, column: DataColumn) -> Iterator[Any]:
     """A number of a column, or the whole ones at its sides; and what comes just behind it."""
     if column.sort is Sort.WHOLE:
         yield from map(column.cast, dict.fromkeys((math.floor(number), math.floor(number) + 1)))
@@ -411,7 +415,7 @@ def _missing(dataset: Dataset, number: int, allowed: Allowed | None) -> list[Any
     return [missing] if missing is not ABSENT and _has_missing(dataset, number, allowed) else []
 
 
-def _written_missing(column: Column, allowed: Allowed | None) -> Any:
+def _written_missing(column: DataColumn, allowed: Allowed | None) -> Any:
     """Return how a missing value is written; `ABSENT` if neither the data nor what is declared has one."""
     if column.missing is ABSENT and allowed is not None and None in allowed:
         return None if column.sort in (Sort.TEXT, Sort.CHOICE) else column.gap
@@ -433,9 +437,9 @@ def _has_missing(dataset: Dataset, number: int, allowed: Allowed | None) -> bool
     return any(map(is_missing, values.tolist() if isinstance(values, np.ndarray) else values))
 
 
-def _offered(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None) -> Iterator[EdgeValue]:
+def _offered(dataset: Dataset, number: int, seen: Extremes, allowed: Allowed | None) -> Iterator[EdgeValue]:
     column = dataset.columns[number]
-    if isinstance(allowed, Values):
+    if isinstance(allowed, ListedValues):
         shown = [value for value in allowed.values if value is not None]
         ends = {max(shown): 1, min(shown): -1} if shown and column.sort.numeric else {}
         for place, value in enumerate([*ends, *(value for value in shown if value not in ends)][:_SHOWN_VALUES]):
@@ -474,11 +478,11 @@ def _offered(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None)
         yield EdgeValue(ODD, "missing", missing, "missing")
 
 
-def _nothing(column: Column) -> Iterator[EdgeValue]:
+def _nothing(column: DataColumn) -> Iterator[EdgeValue]:
     return iter(())
 
 
-def _outliers(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None) -> Iterator[EdgeValue]:
+def _outliers(dataset: Dataset, number: int, seen: Extremes, allowed: Allowed | None) -> Iterator[EdgeValue]:
     """Numbers outside the domain, or beyond those seen; and the ends of the type."""
     column = dataset.columns[number]
     least, most = column.ends
@@ -510,7 +514,7 @@ def _outliers(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None
         yield EdgeValue(OUTLIER, level, column.cast(value), f"= {shown}, the {level} of its type", lean)
 
 
-def _odd_numbers(column: Column) -> Iterator[EdgeValue]:
+def _odd_numbers(column: DataColumn) -> Iterator[EdgeValue]:
     narrow = column.dtype is not None and column.dtype.itemsize < 8
     tiny = float(np.finfo(column.dtype if narrow else np.float64).smallest_subnormal)
     for level, value, lean in (
@@ -525,25 +529,25 @@ def _odd_numbers(column: Column) -> Iterator[EdgeValue]:
         yield EdgeValue(ODD, level, column.cast(value), f"= {shown}", lean)
 
 
-def _odd_whole_numbers(column: Column) -> Iterator[EdgeValue]:
+def _odd_whole_numbers(column: DataColumn) -> Iterator[EdgeValue]:
     least, most = column.ends
     for value in (0, 1, -1, 2**53 + 1):
         if least <= value <= most:
             yield EdgeValue(ODD, str(value), column.cast(value), f"= {value}")
 
 
-def _truths(column: Column) -> Iterator[EdgeValue]:
+def _truths(column: DataColumn) -> Iterator[EdgeValue]:
     for value in (True, False):
         yield EdgeValue(EXTREME, str(value), column.cast(value), f"= {value}", 1 if value else -1)
 
 
-def _odd_times(column: Column) -> Iterator[EdgeValue]:
+def _odd_times(column: DataColumn) -> Iterator[EdgeValue]:
     for text, lean in (("2262-01-01", 1), ("1700-01-01", -1)):
         value = np.datetime64(text)
         yield EdgeValue(OUTLIER, text, column.cast(value) if column.dtype is not None else value, f"= {text}", lean)
 
 
-def _odd_texts(column: Column, values: Any) -> Iterator[EdgeValue]:
+def _odd_texts(column: DataColumn, values: Any) -> Iterator[EdgeValue]:
     held = dict.fromkeys(values.tolist() if isinstance(values, np.ndarray) else values)
     form = form_of(held)
     more = new_texts("new category", form, len(held) + 1, column.width)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError
-from dpaudit.neighbours.dataset import ABSENT, Dataset, Made, Part, Sort, dataset_of
+from dpaudit.neighbours.dataset import ABSENT, Dataset, NewRecord, Part, Sort, dataset_of
 from dpaudit.neighbours.domain import Allowed, Range, blank, column_domains
 from dpaudit.neighbours.relation import Relation, parse_relation
 
@@ -50,8 +50,8 @@ class Side:
     # the places of the records that it starts from; None for all of them
     own: np.ndarray[Any, Any] | tuple[int, ...] | None = None
     dropped: tuple[int, ...] = ()  # places of records that are left out
-    put: tuple[tuple[int, Made], ...] = ()  # made records by the places that they take
-    added: tuple[Made, ...] = ()  # made records after all others
+    put: tuple[tuple[int, NewRecord], ...] = ()  # made records by the places that they take
+    added: tuple[NewRecord, ...] = ()  # made records after all others
     # where added records come: "" after all others, "first", or "between", in the middle
     order: str = ""
 
@@ -70,7 +70,7 @@ class Side:
         return added + self._kept(size) if self.order == "first" else self._kept(size) + added
 
     def _kept(self, size: int) -> list[Part]:
-        cuts: dict[int, Made | None] = dict.fromkeys(self.dropped) | dict(self.put)
+        cuts: dict[int, NewRecord | None] = dict.fromkeys(self.dropped) | dict(self.put)
         if self.own is not None or len(cuts) > _MANY_CUTS:
             return self._picked(np.arange(size) if self.own is None else np.asarray(self.own, dtype=np.intp))
         parts: list[Part] = []
@@ -221,7 +221,7 @@ def _pairs(
                     owners = [[people[place] for place in places] for places in (common, gone, come)]
                     if not relation.accepts_people(*owners):
                         continue
-                sides = [[Made(None, records[place]) for place in (*common, *own)] for own in (gone, come)]
+                sides = [[NewRecord(None, records[place]) for place in (*common, *own)] for own in (gone, come)]
                 name = " and ".join(_records_text(shown, (*common, *own)) for own in (gone, come))
                 apart = _columns_apart([records[place] for place in (*common, *gone, *come)])
                 sort = f"{len(common)} {len(gone)} {len(come)} {apart}"
@@ -250,7 +250,7 @@ def _changes(
                     yield gone, come
 
 
-def _built_at(dataset: Dataset, side0: list[Made], side1: list[Made]) -> tuple[Any, Any]:
+def _built_at(dataset: Dataset, side0: list[NewRecord], side1: list[NewRecord]) -> tuple[Any, Any]:
     return dataset.build([side0] if side0 else []), dataset.build([side1] if side1 else [])
 
 

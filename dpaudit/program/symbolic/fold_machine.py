@@ -16,7 +16,7 @@ from typing import Any
 from dpaudit.program.fold import Fold, Reached
 from dpaudit.program.noise import Noise
 from dpaudit.program.symbolic.linear import Affine, Rational
-from dpaudit.program.symbolic.noise import SymbolicError, Unknown, read
+from dpaudit.program.symbolic.noise import SymbolicError, UnknownNumber, read
 from dpaudit.program.symbolic.tree import LeafNode, NoiseDraw, Output, ProgramPath, ProgramTree, draw_name
 
 MOST_STATES = 1_000
@@ -43,7 +43,7 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FoldPart:
     """A start, a step or an end: its tree, and how each of its leaves continues, in order.
 
     ``read`` is the tree of ``program`` on ``data``, whose outputs also contain the next state.
@@ -61,22 +61,22 @@ class State:
     """One discrete state."""
 
     name: str  # its values, with s0, s1, … for the real numbers
-    step: Part  # what happens with a record, over the variables x, s0, s1, …
-    end: Part | None  # what happens at the end of the data; None if nothing
+    step: FoldPart  # what happens with a record, over the variables x, s0, s1, …
+    end: FoldPart | None  # what happens at the end of the data; None if nothing
 
 
 @dataclass(frozen=True, slots=True)
 class FoldMachine:
     """A fold, read for certain parameters."""
 
-    start: Part  # before the first record
+    start: FoldPart  # before the first record
     states: tuple[State, ...]  # all states that can be reached from there
     reals: int  # how many real numbers a state has
     emits: bool  # whether the output is the list of everything emitted, not what the last leaf releases
     held: tuple[frozenset[int], ...] = ()  # for each state, which of the real numbers it has
 
     @property
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[FoldPart]:
         """All trees."""
         yield self.start
         for state in self.states:
@@ -98,7 +98,7 @@ def read_fold(
     """
     both = _Programs(fold), _Programs(fold if read_as is None else read_as)
     try:
-        return _machine_of(_Reader(*both, parameters, integer, most=_FEW_STATES))
+        return _machine_of(_StateReader(*both, parameters, integer, most=_FEW_STATES))
     except _EndlessError as endless:
         endless_fold = endless
     # a number that counts records is read as any number, at once if no branch looks at it
@@ -106,7 +106,7 @@ def read_fold(
     if counted is not None and not _looks_at(counted, endless_fold.counters):
         return counted[0]
     try:
-        return _machine_of(_Reader(*both, parameters, integer, most=MOST_STATES))
+        return _machine_of(_StateReader(*both, parameters, integer, most=MOST_STATES))
     except _EndlessError as endless:
         if endless.counters != endless_fold.counters:
             counted = _counted(both, parameters, integer, endless.counters)
@@ -132,7 +132,7 @@ def _counted(
     """Return the fold with whole numbers at these places read as any number, and its real numbers; None if refused."""
     if not counters:
         return None
-    reader = _Reader(*both, parameters, integer, counters)
+    reader = _StateReader(*both, parameters, integer, counters)
     try:
         return _machine_of(reader), reader.places
     except SymbolicError:
@@ -147,12 +147,12 @@ def _looks_at(counted: tuple[FoldMachine, Mapping[_Place, int]], counters: froze
     return any(not names.isdisjoint(each.expression.terms) for leaf in leaves for each in leaf.conditions)
 
 
-def _machine_of(reader: _Reader) -> FoldMachine:
+def _machine_of(reader: _StateReader) -> FoldMachine:
     start = reader.part("begin", [])
     states: list[State] = []
     while len(states) < len(reader.templates):
         template = reader.templates[len(states)]
-        step = reader.part("step", [Unknown(RECORD, reader.integer), reader.filled(template)])
+        step = reader.part("step", [UnknownNumber(RECORD, reader.integer), reader.filled(template)])
         end = None if reader.run.fold.finish is None else reader.part("end", [reader.filled(template)])
         states.append(State(reader.named(template), step, end))
     return reader.padded(FoldMachine(start, tuple(states), len(reader.places), reader.run.fold.finish is None))
@@ -181,7 +181,7 @@ class _Programs:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _StateReader:
     """The states of a fold, as they are found."""
 
     run: _Programs
@@ -196,7 +196,7 @@ class _Reader:
 
     # --- what was read -----------------------------------------------------------------------------------
 
-    def part(self, name: str, data: list[Any]) -> Part:
+    def part(self, name: str, data: list[Any]) -> FoldPart:
         """Read one of the programs."""
         program = getattr(self.run, name)
         tree = read(getattr(self.looked_at, name), data, self.parameters)
@@ -205,7 +205,7 @@ class _Reader:
         for ending in endings:
             nodes[ending.leaf.node] = LeafNode(ending.leaf)
         whole = ProgramTree(tuple(nodes), tuple(ending.leaf for ending in endings))
-        return Part(whole, endings, tree, program, data)
+        return FoldPart(whole, endings, tree, program, data)
 
     def _ending(self, leaf: ProgramPath) -> Ending:
         if leaf.is_null:
@@ -249,7 +249,7 @@ class _Reader:
         """
         held = tuple(frozenset(self.places[place] for place in _holes(each)) for each in self.templates)
 
-        def part(whole_part: Part, at_start: bool) -> Part:
+        def part(whole_part: FoldPart, at_start: bool) -> FoldPart:
             return replace(whole_part, endings=tuple(ending(each, at_start) for each in whole_part.endings))
 
         def ending(one_ending: Ending, at_start: bool) -> Ending:
@@ -313,7 +313,7 @@ def _data(output: Output, places: Mapping[_Place, int]) -> Any:
     """Return the value that an output describes."""
     kind = output[0]
     if _is_real(output):
-        return Unknown(real_name(places[output[1]]), kind == "int")
+        return UnknownNumber(real_name(places[output[1]]), kind == "int")
     if kind in ("int", "float"):
         if not isinstance(output[1], Affine):
             return float(output[1])
@@ -330,7 +330,7 @@ def _output_text(output: Output, places: Mapping[_Place, int]) -> str:
     value = _data(output, places)
 
     def told(value: Any) -> str:
-        if isinstance(value, Unknown):
+        if isinstance(value, UnknownNumber):
             return value.name
         if type(value) in (list, tuple):
             inside = ", ".join(map(told, value))

@@ -80,7 +80,7 @@ class SymbolicError(UsageError):
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownNumber:
     """A number of the data with any value: a real number or an integer.
 
     Its name must not begin with h, which is reserved for draws.
@@ -127,7 +127,7 @@ class SymbolicNoise(Noise):
 
     def given(self, value: Any) -> Any:
         """Return data or parameters with numbers and unknowns replaced by exact numbers of this path."""
-        if isinstance(value, Unknown):
+        if isinstance(value, UnknownNumber):
             return SymbolicValue(self, linear.Affine.variable(value.name), is_whole=value.is_whole)
         if type(value) in (list, tuple):
             return type(value)(map(self.given, value))
@@ -407,9 +407,9 @@ def _asked(node: Node) -> Any:
 MOST_LEAVES = 20_000  # about as many as the time budget allows
 
 
-def queries(length: int, *, integer: bool = False) -> list[Unknown]:
+def queries(length: int, *, integer: bool = False) -> list[UnknownNumber]:
     """Return the data of a program that reads ``length`` answers: q0, q1, …"""
-    return [Unknown(f"q{number}", integer) for number in range(length)]
+    return [UnknownNumber(f"q{number}", integer) for number in range(length)]
 
 
 def read(

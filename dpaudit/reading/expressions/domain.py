@@ -19,13 +19,13 @@ import numpy as np
 from dpaudit.reading.draws import is_maker, is_seeder, source_of
 from dpaudit.reading.expressions import tables
 from dpaudit.reading.expressions.graph import (
-    Draw,
     Graph,
     Noisy,
     NotReadError,
-    Release,
+    PlaceRelease,
     Seen,
-    Shown,
+    ShownParts,
+    UnaddedNoise,
     Value,
     exactly,
     noise_of,
@@ -52,7 +52,7 @@ _READ = frozenset((
     "upper", "startswith", "endswith", "item", "astype", "round",
 ))  # fmt: skip
 _PLAIN = str | bytes | int | float | complex | np.generic | None
-_SHOWN = _PLAIN | Value | Seen | Noisy | Draw
+_SHOWN = _PLAIN | Value | Seen | Noisy | UnaddedNoise
 _BLANK = (np.zeros, np.ones, np.full, np.zeros_like, np.ones_like)  # which numbers of the data may be put into
 _LAWS = {"laplace": "laplace", "gaussian": "gaussian", "gumbel": "gumbel", "exponential": "exponential"}
 
@@ -76,7 +76,7 @@ class Expressions(Python):
 
     def __init__(self, graph: Graph, decided: Mapping[int, bool]) -> None:
         super().__init__()
-        self._graph, self.decided, self.releases = graph, decided, list[Release]()
+        self._graph, self.decided, self.releases = graph, decided, list[PlaceRelease]()
         self._made: dict[int, tuple[Any, int]] = {}  # containers of this call, and when they were made
         self._start = self._effects = 0  # what was made since a function was called; what it changed of what was before
         self._seeded: tuple[int, Any] = (-1, None)
@@ -95,7 +95,7 @@ class Expressions(Python):
 
     def _passes(self, through: Any) -> Any:
         """Refuse to go through what another call goes on with, or through what has no order of its own."""
-        if isinstance(through, Value | Draw | Noisy):
+        if isinstance(through, Value | UnaddedNoise | Noisy):
             refuse("a number of the data where several values are needed")
         if isinstance(through, types.GeneratorType):
             is_known = through.gi_frame is None or is_rewritten(through.gi_frame)
@@ -121,7 +121,7 @@ class Expressions(Python):
             if source.name == "shuffle" and args:
                 self._changes(args[0])
             result = drawn(source, args, keywords, self.releases)
-            if isinstance(result, Draw):
+            if isinstance(result, UnaddedNoise):
                 result.step = self._step
             return self.made(result)
         if is_seeder(function) or (is_maker(function) and (args or keywords)):
@@ -203,7 +203,7 @@ class Expressions(Python):
             list(self._passes(each)) if hasattr(type(each), "__next__") or isinstance(each, _VIEWS) else each
             for each in args
         )
-        if function is isinstance and not _holds(args[0], Value, Draw, Noisy, Seen, deep=False):
+        if function is isinstance and not _holds(args[0], Value, UnaddedNoise, Noisy, Seen, deep=False):
             return isinstance(*args)
         if isinstance(owner, list | dict | set | str | tuple) and name in _KEPT | _READ:
             return self._method(owner, name, function, args, keywords)
@@ -218,7 +218,7 @@ class Expressions(Python):
             and (keywords.keys() == {"key"} or (not keywords and _holds(args, Noisy)))
         ):
             return self._largest(list(args[0]), keywords.get("key"))
-        if _holds(everything, Noisy, Draw, Seen):
+        if _holds(everything, Noisy, UnaddedNoise, Seen):
             return self._with_noise(function, owner, name, args, keywords, everything)
         if _holds(everything, Value):
             return self._of_values(function, owner, name, given, args, keywords)
@@ -238,7 +238,7 @@ class Expressions(Python):
         by = items if key is None else [self.call(key, each) for each in items]
         if key is None and all(isinstance(each, tuple) and each for each in items):
             by = [each[0] for each in items]
-        if by and not _holds(by, Value, Noisy, Draw, Seen):
+        if by and not _holds(by, Value, Noisy, UnaddedNoise, Seen):
             return items[max(range(len(by)), key=by.__getitem__)]
         if not all(isinstance(each, Noisy) and each.place == -1 for each in by):
             refuse("the largest of numbers of which some have no noise, or were seen before")
@@ -268,7 +268,7 @@ class Expressions(Python):
         return (*args[:place], lambda *given: self.call(called, *given), *args[place + 1 :])
 
     def _method(self, owner: Any, name: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        if isinstance(owner, str) and _holds((*args, *keywords.values()), Value, Noisy, Draw, Seen):
+        if isinstance(owner, str) and _holds((*args, *keywords.values()), Value, Noisy, UnaddedNoise, Seen):
             if _holds((*args, *keywords.values()), Value):
                 refuse("a number of the data is written into a text")
             return self._made_of(name, owner, args, keywords)
@@ -331,7 +331,7 @@ class Expressions(Python):
             return super().foreign(function, args, keywords)
         if _holds(everything, Value):
             refuse(f"{name}() of numbers with noise and numbers of the data together")
-        if function is sum and _holds(args, Draw):
+        if function is sum and _holds(args, UnaddedNoise):
             refuse("a sum of several draws of noise")
         module = getattr(function, "__module__", None) or type(owner).__module__
         if module.partition(".")[0] not in tables.PURE or name in tables.NOT_PURE:
@@ -364,10 +364,10 @@ class Expressions(Python):
 
     def _see(self, value: Any) -> Any:
         """Release all of a value that has noise."""
-        self._effects += isinstance(value, Noisy | Draw)
+        self._effects += isinstance(value, Noisy | UnaddedNoise)
         if isinstance(value, Noisy):
             return value.seen(self.releases)
-        if isinstance(value, Draw):
+        if isinstance(value, UnaddedNoise):
             return Noisy(self._graph.constant(0), value).seen(self.releases)
         if isinstance(value, list | tuple | set):
             return [self._see(each) for each in value]
@@ -383,7 +383,9 @@ class Expressions(Python):
             return self._made_of("attribute", owner, name)
         if isinstance(owner, GivenNoise):
             return _Noise(_LAWS[name]) if name in _LAWS else refuse(f"noise.{name}")
-        if isinstance(owner, Value | Draw) or (tables.is_array(owner) and name in ("dtype", "flags", "data", "nbytes")):
+        if isinstance(owner, Value | UnaddedNoise) or (
+            tables.is_array(owner) and name in ("dtype", "flags", "data", "nbytes")
+        ):
             refuse(f"the attribute {name!r} of a number of the data")
         if name in ("__init__", "__setattr__", "__dict__") and type(owner) is not super:
             refuse(f"the attribute {name!r}, by which an object may be changed that outlasts a call")
@@ -400,9 +402,9 @@ class Expressions(Python):
             if _holds((owner, key), Value):
                 refuse("a number of the data by an output with noise")
             return self._made_of("item", owner, key)
-        if isinstance(owner, Value | Noisy | Draw):
+        if isinstance(owner, Value | Noisy | UnaddedNoise):
             refuse("a part of one number")
-        if _holds(key, Value, Noisy, Draw):
+        if _holds(key, Value, Noisy, UnaddedNoise):
             refuse("a choice of records by numbers of the data; write np.where(condition, x, 0)")
         return self.made(super().item(owner, key))
 
@@ -411,13 +413,13 @@ class Expressions(Python):
         self._changes(owner)
         if _holds(key, Value, Noisy, Seen):
             refuse("a place by a number of the data; write np.where(condition, a, b)")
-        if type(owner) is np.ndarray and owner.dtype != object and _holds(value, Value, Noisy, Draw, Seen):
+        if type(owner) is np.ndarray and owner.dtype != object and _holds(value, Value, Noisy, UnaddedNoise, Seen):
             refuse("a number of the data put into an array of plain numbers; write np.array([…])")
         super().set_item(owner, key, value)
 
     def binary(self, name: str, left: Any, right: Any) -> Any:
         """``a + b``."""
-        if not _holds((left, right), Value, Draw, Noisy, Seen):
+        if not _holds((left, right), Value, UnaddedNoise, Noisy, Seen):
             return self.made(super().binary(name, left, right))
         if isinstance(left, list | tuple) and isinstance(right, list | tuple | int):
             return self.made(super().binary(name, left, right))
@@ -431,7 +433,7 @@ class Expressions(Python):
         return apply(left, right)
 
     def _operated(self, name: str, a: Any, b: Any) -> Any:
-        if isinstance(a, Noisy | Seen | Draw) or isinstance(b, Noisy | Seen | Draw):
+        if isinstance(a, Noisy | Seen | UnaddedNoise) or isinstance(b, Noisy | Seen | UnaddedNoise):
             return self._noised(name, a, b)
         try:
             return (tables.COMPARED.get(name) or OPERATION[name])(a, b)
@@ -440,7 +442,7 @@ class Expressions(Python):
 
     def _noised(self, name: str, a: Any, b: Any) -> Any:
         """An operation of noise, or of what has some."""
-        draw = a if isinstance(a, Draw) else b if isinstance(b, Draw) else None
+        draw = a if isinstance(a, UnaddedNoise) else b if isinstance(b, UnaddedNoise) else None
         other = b if draw is a else a
         if isinstance(draw, Coin) and name == "eq" and isinstance(other, int) and other == 1:
             return draw
@@ -465,7 +467,7 @@ class Expressions(Python):
                 return draw.times(other if name == "mul" else 1 / exactly(other))
         if _holds((a, b), Value):
             refuse("a number of the data together with an output that has noise, or noise times such a number")
-        if isinstance(a, Draw) and isinstance(b, Draw):
+        if isinstance(a, UnaddedNoise) and isinstance(b, UnaddedNoise):
             refuse("a sum of several draws of noise")
         return self._made_of(name, a, b)
 
@@ -481,7 +483,7 @@ class Expressions(Python):
 
     def unary(self, name: str, value: Any) -> Any:
         """``-a``."""
-        if isinstance(value, Draw):
+        if isinstance(value, UnaddedNoise):
             return self._noised("sub", 0, value)
         if isinstance(value, Noisy | Seen):
             return self._made_of(name, value)
@@ -504,13 +506,15 @@ class Expressions(Python):
                 refuse("an array is changed in place to what it cannot hold; write a = a + b")
             target[...] = result
             return target
-        if _holds((target, value), Value, Draw, Noisy, Seen):
+        if _holds((target, value), Value, UnaddedNoise, Noisy, Seen):
             return self.binary(name, target, value)
         return super().inplace(name, target, value)
 
     def truth(self, value: Any) -> Any:
         """``if a``: both ways, where the data decide."""
-        if isinstance(value, Noisy | Seen | Draw) or (tables.is_array(value) and _holds(value, Noisy, Seen, Draw)):
+        if isinstance(value, Noisy | Seen | UnaddedNoise) or (
+            tables.is_array(value) and _holds(value, Noisy, Seen, UnaddedNoise)
+        ):
             refuse("a branch on an output with noise; return it, and decide outside of the function")
         if tables.is_array(value) and value.size == 1:
             value = value.ravel()[0]
@@ -533,7 +537,7 @@ class Expressions(Python):
         """``{a!r:>5}`` in a text."""
         if _holds(value, Value):
             refuse("a number of the data is written into a text")
-        if _holds(value, Seen, Noisy, Draw):
+        if _holds(value, Seen, Noisy, UnaddedNoise):
             return self._made_of("format", value, conversion, specification)
         return super().format(value, conversion, specification)
 
@@ -545,9 +549,9 @@ class Expressions(Python):
         """Whether a loop goes through a random order."""
         return Order.of(value) is not None
 
-    def forgotten(self) -> Draw:
+    def forgotten(self) -> UnaddedNoise:
         """What a loop through a random order computed for one of its items, and nobody may see."""
-        return Draw("forgotten", Fraction(1))
+        return UnaddedNoise("forgotten", Fraction(1))
 
     def first(self, through: Any, flip: Callable[[Any], Any]) -> Seen:
         """Return the item of a random order whose coin is the first that shows its head."""
@@ -579,7 +583,7 @@ class Expressions(Python):
 
     def key(self, value: Any) -> Any:
         """What a dict or set goes by."""
-        if _holds(value, Value, Noisy, Draw, Seen):
+        if _holds(value, Value, Noisy, UnaddedNoise, Seen):
             refuse("a key that is a number of the data, or made of one")
         return value
 
@@ -601,15 +605,16 @@ class Expressions(Python):
         """Release what a function returns; what has no noise is returned."""
         kind = type(value)
         if isinstance(
-            value, str | bytes | int | float | complex | np.generic | Value | Seen | Noisy | Draw | types.NoneType
+            value,
+            str | bytes | int | float | complex | np.generic | Value | Seen | Noisy | UnaddedNoise | types.NoneType,
         ):
             return self._see(value)
         if kind in (list, tuple) or (isinstance(value, tuple) and hasattr(kind, "_fields")):
-            return Shown(kind, map(self.ended, value))
+            return ShownParts(kind, map(self.ended, value))
         if kind is dict:
-            return Shown((kind, *map(self._form, value)), map(self.ended, value.values()))
+            return ShownParts((kind, *map(self._form, value)), map(self.ended, value.values()))
         if kind is np.ndarray:
-            return Shown((kind, value.shape, str(value.dtype)), map(self.ended, value.ravel().tolist()))
+            return ShownParts((kind, value.shape, str(value.dtype)), map(self.ended, value.ravel().tolist()))
         raise NotReadError(f"it returns a {kind.__name__}; known are numbers, arrays, lists and dicts")
 
 

@@ -447,7 +447,7 @@ SCORES = "exponentials"
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class PlaceRelease:
     """What is seen of the data at one place."""
 
     how: str  # ADDED: a number with noise; SELECTED: which number with noise is largest; CHOSEN: by chances
@@ -512,7 +512,7 @@ class Seen:
     __bool__ = __len__ = __iter__ = __index__ = __hash__ = _no
 
 
-class Shown(list[Any]):
+class ShownParts(list[Any]):
     """What a function returns in a container: its parts, and of which kind it is, with its keys or its shape."""
 
     def __init__(self, kind: Any, parts: Iterable[Any]) -> None:
@@ -520,7 +520,7 @@ class Shown(list[Any]):
         self.kind = kind
 
 
-class Draw:
+class UnaddedNoise:
     """Noise that was drawn, and added to nothing yet."""
 
     __slots__ = ("is_used", "law", "scale", "shift", "step", "unit")
@@ -529,18 +529,18 @@ class Draw:
         self.law, self.scale, self.shift, self.unit, self.is_used = law, scale, shift, unit, False
         self.step = 0  # the item of a random order for which it was drawn
 
-    def plus(self, number: Any) -> Draw:
+    def plus(self, number: Any) -> UnaddedNoise:
         """Return the noise and a public number."""
         self.use()
-        return Draw(self.law, self.scale, self.shift + exactly(number), self.unit)
+        return UnaddedNoise(self.law, self.scale, self.shift + exactly(number), self.unit)
 
-    def times(self, factor: Any) -> Draw:
+    def times(self, factor: Any) -> UnaddedNoise:
         """Return a multiple."""
         exact = exactly(factor)
         if not exact or (exact < 0 and self.law not in TWO_SIDED):
             refuse(f"{self.law} noise times {factor!r:.40}")
         self.use()
-        return Draw(self.law, self.scale * abs(exact), self.shift * exact, self.unit)
+        return UnaddedNoise(self.law, self.scale * abs(exact), self.shift * exact, self.unit)
 
     def use(self) -> None:
         """Use the draw, which must not have been used."""
@@ -554,11 +554,11 @@ class Noisy:
 
     __slots__ = ("draw", "line", "place", "value")
 
-    def __init__(self, value: Value, draw: Draw) -> None:
+    def __init__(self, value: Value, draw: UnaddedNoise) -> None:
         draw.use()
         self.value, self.draw, self.line, self.place = value + draw.shift, draw, line(), -1
 
-    def seen(self, releases: list[Release]) -> Seen:
+    def seen(self, releases: list[PlaceRelease]) -> Seen:
         """Release the number; what was released before may be seen again."""
         if self.place == COMPARED:
             raise NotReadError(f"{self.line}: a number with noise that is seen after it was compared with others")
@@ -570,7 +570,7 @@ class Noisy:
                 )
             self.place = len(releases)
             draw = self.draw
-            releases.append(Release(ADDED, draw.law, draw.scale, (self.value,), self.line, draw.unit))
+            releases.append(PlaceRelease(ADDED, draw.law, draw.scale, (self.value,), self.line, draw.unit))
         return Seen("release", self.place)
 
 
@@ -580,7 +580,7 @@ COMPARED = -2
 
 def noise_of(law: str, scale: Any, location: Any = 0, size: Any = None) -> Any:
     """Return noise, of the shape of its scale and location, or of a size; added to its location."""
-    if isinstance(scale, Draw | Noisy | Seen) or is_private(scale) or isinstance(size, Value):
+    if isinstance(scale, UnaddedNoise | Noisy | Seen) or is_private(scale) or isinstance(size, Value):
         refuse("noise whose scale or size hangs on the data: two scales of one noise have no bound; use a public one")
     shape = np.broadcast_shapes(np.shape(scale), np.shape(location)) if size is None else size
     shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
@@ -593,7 +593,7 @@ def noise_of(law: str, scale: Any, location: Any = 0, size: Any = None) -> Any:
         exact, where = Fraction(1) if unit is not None else exactly(scales[place]), locations[place]
         if exact <= 0:
             refuse(f"noise of the scale {scales[place]!r:.40}")
-        draw = Draw(law, exact, unit=unit)
+        draw = UnaddedNoise(law, exact, unit=unit)
         noise[place] = Noisy(where, draw) if isinstance(where, Value) else draw
     return noise[()] if not shape else noise
 

@@ -17,17 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.reading.draws import Kind, Source
+from dpaudit.reading.draws import Kind, NoiseSource
 from dpaudit.reading.expressions.graph import (
     CHOSEN,
     COMPARED,
     SCORES,
     SELECTED,
     TWO_SIDED,
-    Draw,
     Noisy,
-    Release,
+    PlaceRelease,
     Seen,
+    UnaddedNoise,
     Value,
     is_private,
     line,
@@ -42,7 +42,7 @@ _PERMUTED = (
 )
 
 
-class Coin(Draw):
+class Coin(UnaddedNoise):
     """True with a chance: 1 with the chance that a uniform number is below."""
 
     __slots__ = ("chance",)
@@ -52,7 +52,7 @@ class Coin(Draw):
         self.chance, self.step = chance, step
 
 
-class Placed(Draw):
+class Placed(UnaddedNoise):
     """What stands at one place of a random order."""
 
     __slots__ = ("order", "place")
@@ -67,7 +67,7 @@ class Order:
 
     def __init__(self, items: Sequence[Any]) -> None:
         self.items, self.is_used = list(items), False
-        if any(isinstance(each, Value | Draw | Noisy | Seen) for each in self.items):
+        if any(isinstance(each, Value | UnaddedNoise | Noisy | Seen) for each in self.items):
             refuse(f"a random order of numbers of the data; {_PERMUTED}")
 
     @property
@@ -125,7 +125,7 @@ def _ends_at_a_coin(before: list[ast.stmt], last: ast.stmt) -> bool:
     return not any(isinstance(each, leaving) for each in inner)
 
 
-def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any], releases: list[Release]) -> Any:
+def drawn(source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any], releases: list[PlaceRelease]) -> Any:
     """Return what a call of a source of randomness gives."""
     of_numpy = source.kind in (Kind.GENERATOR, Kind.LEGACY)
     if source.name in _OTHERS and (source.kind is Kind.PYTHON or of_numpy):
@@ -198,7 +198,7 @@ def _sample(of_numpy: bool, args: tuple[Any, ...], keywords: dict[str, Any], _: 
     return Order(items).places if whole else None
 
 
-def flipped(order: Order, chances: Sequence[Value], releases: list[Release]) -> Seen:
+def flipped(order: Order, chances: Sequence[Value], releases: list[PlaceRelease]) -> Seen:
     """Release the item of a random order at which a coin is the first that shows its head."""
     if order.is_used:
         refuse("a random order that is gone through twice; draw another one")
@@ -207,7 +207,7 @@ def flipped(order: Order, chances: Sequence[Value], releases: list[Release]) -> 
     scores = None if exponents is None else _less_the_largest(exponents)
     if scores is None:
         refuse("a coin for each option, not of the chance e^(c·(score − the largest score)), p = np.exp(q - q.max())")
-    releases.append(Release(SELECTED, "exponential", Fraction(1), scores, line()))
+    releases.append(PlaceRelease(SELECTED, "exponential", Fraction(1), scores, line()))
     return _item(order.items, len(releases) - 1)
 
 
@@ -243,10 +243,10 @@ def _largest_of(value: Value, scores: list[dict[int, Fraction]]) -> list[dict[in
 # --- the largest of several, and choices --------------------------------------------------------------------------
 
 
-def selected(scores: list[Any], releases: list[Release]) -> Seen:
+def selected(scores: list[Any], releases: list[PlaceRelease]) -> Seen:
     """Release which of some numbers with noise is largest."""
     graph = next(each.value.graph for each in scores if isinstance(each, Noisy))
-    scores = [Noisy(graph.constant(0), each) if isinstance(each, Draw) else each for each in scores]
+    scores = [Noisy(graph.constant(0), each) if isinstance(each, UnaddedNoise) else each for each in scores]
     if not all(isinstance(each, Noisy) and each.place == -1 for each in scores):
         return refuse("the largest of numbers of which some have no noise, or were seen before")
     laws = {(each.draw.law, each.draw.scale, each.draw.unit and each.draw.unit.place) for each in scores}
@@ -255,7 +255,9 @@ def selected(scores: list[Any], releases: list[Release]) -> Seen:
     ((law, scale, _),) = laws
     for each in scores:
         each.place = COMPARED
-    releases.append(Release(SELECTED, law, scale, tuple(each.value for each in scores), line(), scores[0].draw.unit))
+    releases.append(
+        PlaceRelease(SELECTED, law, scale, tuple(each.value for each in scores), line(), scores[0].draw.unit)
+    )
     return Seen("release", len(releases) - 1)
 
 
@@ -265,19 +267,19 @@ class Largest(Noisy):
     __slots__ = ("members",)
 
     def __init__(self, members: list[Noisy]) -> None:
-        super().__init__(members[0].value, Draw("largest", Fraction(1)))
+        super().__init__(members[0].value, UnaddedNoise("largest", Fraction(1)))
         self.members = members
 
     def is_of(self, numbers: list[Any]) -> bool:
         """Whether it is that of these numbers, in their order."""
         return len(numbers) == len(self.members) and all(map(operator.is_, numbers, self.members))
 
-    def seen(self, releases: list[Release]) -> Seen:
+    def seen(self, releases: list[PlaceRelease]) -> Seen:
         """All of them are released."""
         return Seen("max", *(each.seen(releases).form for each in self.members))
 
 
-def picked(items: list[Any], by: list[Any], releases: list[Release]) -> Any:
+def picked(items: list[Any], by: list[Any], releases: list[PlaceRelease]) -> Any:
     """Return the item of which a number with noise is largest: of items that are tuples, each part by itself."""
     release = selected(by, releases).form[1]
 
@@ -286,14 +288,14 @@ def picked(items: list[Any], by: list[Any], releases: list[Release]) -> Any:
             return items[0]  # which may not be seen any more
         if all(isinstance(each, tuple) for each in items) and len({len(each) for each in items}) == 1:
             return tuple(part(list(each)) for each in zip(*items, strict=True))
-        if any(isinstance(each, Value | Draw | Noisy | Seen) for each in items):
+        if any(isinstance(each, Value | UnaddedNoise | Noisy | Seen) for each in items):
             refuse("the one of several numbers of the data by which another number is largest")
         return _item(items, release)
 
     return part(items)
 
 
-def chosen(chances: list[Any], releases: list[Release]) -> Seen:
+def chosen(chances: list[Any], releases: list[PlaceRelease]) -> Seen:
     """Release what was chosen by chances that hang on the data."""
     first = next(each for each in chances if isinstance(each, Value))
     graph, values = first.graph, tuple(_as_quotient(first.of(each)) for each in chances)
@@ -303,7 +305,7 @@ def chosen(chances: list[Any], releases: list[Release]) -> Seen:
     parts = [Value(graph, node[1]) for node in nodes if node[0] == "div" and node[2] == nodes[0][2]]
     exponents = _logarithms(parts if len(parts) == len(values) else values)
     law, shown = ("", values) if exponents is None else (SCORES, tuple(exponents))
-    releases.append(Release(CHOSEN, law, Fraction(1), shown, line()))
+    releases.append(PlaceRelease(CHOSEN, law, Fraction(1), shown, line()))
     return Seen("release", len(releases) - 1)
 
 
@@ -356,7 +358,7 @@ def _are_chances(values: tuple[Value, ...]) -> bool:
     return graph.linear(parts) == graph.linear(Value(graph, nodes[0][2]))
 
 
-def _choice(of_numpy: bool, args: tuple[Any, ...], keywords: dict[str, Any], releases: list[Release]) -> Any:
+def _choice(of_numpy: bool, args: tuple[Any, ...], keywords: dict[str, Any], releases: list[PlaceRelease]) -> Any:
     names = ("a", "size", "replace", "p")
     given = {**dict(zip(names, args, strict=False)), **keywords}
     if not of_numpy:
@@ -380,7 +382,7 @@ def _choice(of_numpy: bool, args: tuple[Any, ...], keywords: dict[str, Any], rel
     return choice if size is None else [choice]
 
 
-def _choices(of_numpy: bool, args: tuple[Any, ...], keywords: dict[str, Any], releases: list[Release]) -> Any:
+def _choices(of_numpy: bool, args: tuple[Any, ...], keywords: dict[str, Any], releases: list[PlaceRelease]) -> Any:
     """``random.choices``: by weights, which it divides by their sum."""
     given = {**dict(zip(("population", "weights"), args, strict=False)), **keywords}
     weights = given.get("weights")

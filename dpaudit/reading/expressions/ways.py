@@ -23,19 +23,28 @@ import numpy as np
 
 from dpaudit.reading.expressions import selections, tables
 from dpaudit.reading.expressions.domain import MOST_WAYS, Expressions, Forked, _sets_outer, chosen_value
-from dpaudit.reading.expressions.graph import Graph, NotReadError, Release, Seen, Shown, Value, exactly, refuse
+from dpaudit.reading.expressions.graph import (
+    Graph,
+    NotReadError,
+    PlaceRelease,
+    Seen,
+    ShownParts,
+    Value,
+    exactly,
+    refuse,
+)
 from dpaudit.reading.rewrite import ask
 
 # --- What does a function release of n numbers, on every way that the data decide? -----------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class NumbersReading:
     """What a function releases of n numbers."""
 
     graph: Graph
     variables: int
-    releases: tuple[Release, ...]
+    releases: tuple[PlaceRelease, ...]
     result: Any = None  # of a function that adds no noise: what it returns, numbers or arrays of them
 
 
@@ -46,7 +55,7 @@ def read(
     parameters: Mapping[str, Any],
     given: Mapping[str, Any],
     ways: float = math.inf,
-) -> Reading:
+) -> NumbersReading:
     """Read what a function releases of so many numbers.
 
     Args:
@@ -64,17 +73,17 @@ def read(
     graph = Graph(ways=ways)
     values = [graph.node("var", place) for place in range(variables)]
 
-    def run(decided: dict[int, bool]) -> tuple[tuple[Release, ...], Any]:
+    def run(decided: dict[int, bool]) -> tuple[tuple[PlaceRelease, ...], Any]:
         domain = Expressions(graph, decided)
         data: Any = domain.made(np.array(values, dtype=object) if container == "array" else list(values))
         return returned(domain, function, data, parameters, given)
 
-    return Reading(graph, variables, *joined(graph, run))
+    return NumbersReading(graph, variables, *joined(graph, run))
 
 
 def returned(
     domain: Expressions, function: Any, data: Any, parameters: Mapping[str, Any], given: Mapping[str, Any]
-) -> tuple[tuple[Release, ...], Any]:
+) -> tuple[tuple[PlaceRelease, ...], Any]:
     """Return what a function releases of data on one way, and what it returns."""
     result = domain.run(function, data, **parameters, **{name: make() for name, make in given.items()})
     shown = domain.ended(result)
@@ -82,12 +91,12 @@ def returned(
 
 
 def joined(
-    graph: Graph, run: Callable[[dict[int, bool]], tuple[tuple[Release, ...], Any]]
-) -> tuple[tuple[Release, ...], Any]:
+    graph: Graph, run: Callable[[dict[int, bool]], tuple[tuple[PlaceRelease, ...], Any]]
+) -> tuple[tuple[PlaceRelease, ...], Any]:
     """Return what a function releases, on every way that the data decide."""
     ways = 0
 
-    def on(decided: dict[int, bool]) -> tuple[tuple[Release, ...], Any]:
+    def on(decided: dict[int, bool]) -> tuple[tuple[PlaceRelease, ...], Any]:
         nonlocal ways
         try:
             result = run(decided)
@@ -102,13 +111,13 @@ def joined(
     return on({})
 
 
-def _joined(graph: Graph, condition: Value, one: Any, other: Any) -> tuple[tuple[Release, ...], Any]:
+def _joined(graph: Graph, condition: Value, one: Any, other: Any) -> tuple[tuple[PlaceRelease, ...], Any]:
     """Return what is released where a condition decides between two ways."""
     (yes, shown), (no, hidden) = one, other
     if [each.form for each in yes] != [each.form for each in no]:
         raise NotReadError("the data decide what is released, or with which noise; release the same on every way")
     joined = tuple(
-        Release(
+        PlaceRelease(
             a.how,
             a.law,
             a.scale,
@@ -122,9 +131,14 @@ def _joined(graph: Graph, condition: Value, one: Any, other: Any) -> tuple[tuple
 
 
 def _joined_results(graph: Graph, condition: Value, one: Any, other: Any) -> Any:
-    if isinstance(one, Shown) and isinstance(other, Shown) and one.kind == other.kind and len(one) == len(other):
-        return Shown(one.kind, (_joined_results(graph, condition, a, b) for a, b in zip(one, other, strict=True)))
-    alike = type(one) is type(other) and not isinstance(one, Seen | Value | Shown) and repr(one) == repr(other)
+    if (
+        isinstance(one, ShownParts)
+        and isinstance(other, ShownParts)
+        and one.kind == other.kind
+        and len(one) == len(other)
+    ):
+        return ShownParts(one.kind, (_joined_results(graph, condition, a, b) for a, b in zip(one, other, strict=True)))
+    alike = type(one) is type(other) and not isinstance(one, Seen | Value | ShownParts) and repr(one) == repr(other)
     if not alike and all(isinstance(each, Value | int | float) for each in (one, other)):
         return chosen_value(graph, condition, one, other)  # also where both are the same number, of several types
     same = alike or (isinstance(one, Seen) and isinstance(other, Seen) and one.form == other.form)
@@ -540,7 +554,7 @@ def _through(value: Any) -> _Through | None:
 
 def read_any(
     function: Callable[..., Any], container: str, parameters: Mapping[str, Any], given: Mapping[str, Any]
-) -> Reading:
+) -> NumbersReading:
     """Read what a function releases of any number of numbers.
 
     Args:
@@ -553,7 +567,7 @@ def read_any(
     graph = Graph()
     first = graph.node("var", 0)
 
-    def run(decided: dict[int, bool]) -> tuple[tuple[Release, ...], Any]:
+    def run(decided: dict[int, bool]) -> tuple[tuple[PlaceRelease, ...], Any]:
         domain = AnyLength(graph, decided)
         data = domain.made(Many(first, is_array=container == "array"))
         return returned(domain, function, data, parameters, given)
@@ -562,7 +576,7 @@ def read_any(
     loose = [value for each in releases for value in each.values if graph.is_single(value)]
     if loose:
         raise NotReadError(f"{releases[0].line}: noise on each of any number of numbers{_LENGTH}")
-    return Reading(graph, 1, releases, result)
+    return NumbersReading(graph, 1, releases, result)
 
 
-__all__ = ["AnyLength", "Reading", "joined", "plain_numbers", "read", "read_any", "returned"]
+__all__ = ["AnyLength", "NumbersReading", "joined", "plain_numbers", "read", "read_any", "returned"]

@@ -287,7 +287,7 @@ class Generating:
 # --- blocks -----------------------------------------------------------------------------------------------
 
 
-class Frame:
+class CallFrame:
     """One call of a function: what each run returned."""
 
     def __init__(self, domain: Active) -> None:

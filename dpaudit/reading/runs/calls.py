@@ -53,7 +53,7 @@ _OF_PANDAS = {
 _MARK = 2.0**52
 
 
-class Calls(Drawing):
+class RunCalls(Drawing):
     """The calls of many runs."""
 
     def twin(self, function: types.FunctionType) -> types.FunctionType:
@@ -348,7 +348,7 @@ class _Callback:
         function: the user's.
     """
 
-    def __init__(self, domain: Calls, function: Any) -> None:
+    def __init__(self, domain: RunCalls, function: Any) -> None:
         self._domain, self._function = domain, function
         functools.update_wrapper(self, function)
 
@@ -360,7 +360,7 @@ class _Callback:
         return raw(value)
 
 
-def _plainly_called(domain: Calls, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _plainly_called(domain: RunCalls, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Call a user's function for a library, which knows of no masks: all its runs have to go on."""
     before, closes = domain.active, domain.closes
     domain.closes = True

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading import definite
-from dpaudit.reading.definite import Looped, Plan
+from dpaudit.reading.definite import Looped, LoopPlan
 from dpaudit.reading.runs import joins, tables
 from dpaudit.reading.runs.active import Active, Branch, DeadError, InOneOrder
 from dpaudit.reading.runs.applied import (
@@ -343,7 +343,7 @@ def _contains(value: Any, container: Any) -> bool:
 # --- How does a loop that is left to Python meet containers of ours? -------------------------------------
 
 
-def looped(domain: Active, plan: Plan, function: Callable[..., Any], values: tuple[Any, ...]) -> Looped | None:
+def looped(domain: Active, plan: LoopPlan, function: Callable[..., Any], values: tuple[Any, ...]) -> Looped | None:
     """Run a loop for all active runs at once; None if what it reads differs by run, or is not plain."""
     if plan.changed and not domain.active.whole:
         return None

@@ -15,9 +15,18 @@ import numpy as np
 
 from dpaudit.reading import definite, dispatch, python
 from dpaudit.reading.runs import containers, joins, numbers, tables
-from dpaudit.reading.runs.active import Branch, DeadError, Frame, InOneOrder, Loop, SplitError, Trying, unbound_error
+from dpaudit.reading.runs.active import (
+    Branch,
+    CallFrame,
+    DeadError,
+    InOneOrder,
+    Loop,
+    SplitError,
+    Trying,
+    unbound_error,
+)
 from dpaudit.reading.runs.applied import apply, each_alternative
-from dpaudit.reading.runs.calls import Calls
+from dpaudit.reading.runs.calls import RunCalls
 from dpaudit.reading.runs.values import (
     CONTENTS,
     UNBOUND,
@@ -40,7 +49,7 @@ MOST_KEYS = 256
 """Values of a number that is a key, or a length."""
 
 
-class Runs(Calls):
+class Runs(RunCalls):
     """The domain of many runs: names, control, and what it does with values."""
 
     # --- names --------------------------------------------------------------------------------------------
@@ -80,9 +89,9 @@ class Runs(Calls):
 
     # --- control ------------------------------------------------------------------------------------------
 
-    def frame(self) -> Frame:
+    def frame(self) -> CallFrame:
         """A call of a function begins."""
-        return Frame(self)
+        return CallFrame(self)
 
     def branch(self, value: Any) -> Branch:
         """``if a``."""
@@ -101,7 +110,7 @@ class Runs(Calls):
     ) -> definite.Looped | None:
         """``for x in y: …``, if it is left to Python as it stands."""
         try:
-            return containers.looped(self, definite.Plan(*plan), function, values())
+            return containers.looped(self, definite.LoopPlan(*plan), function, values())
         except NameError:  # of a name that has no value yet
             return None
 
@@ -459,7 +468,7 @@ class Runs(Calls):
         if type(value) in (Container, Numbers, Alternatives):
             return self.sequence(value)
         if hasattr(type(value), "__next__") and hasattr(type(value), "__iter__"):
-            return _Watched(self, value)
+            return _WatchedIterator(self, value)
         return value  # type: ignore[no-any-return]
 
     def unpack(self, value: Any, count: int, star: int | None) -> Sequence[Any]:
@@ -573,13 +582,13 @@ class Runs(Calls):
         return value
 
 
-class _Watched:
+class _WatchedIterator:
     """An iterator, of which it is known which runs advanced it."""
 
     def __init__(self, domain: Runs, iterator: Any) -> None:
         self._domain, self.iterator = domain, iterator
 
-    def __iter__(self) -> _Watched:
+    def __iter__(self) -> _WatchedIterator:
         return self
 
     def __next__(self) -> Any:

@@ -19,7 +19,7 @@ import numpy as np
 
 from dpaudit.reading import seeded
 from dpaudit.reading.callables import is_taken
-from dpaudit.reading.draws import Failed, Kind, Source
+from dpaudit.reading.draws import Failed, Kind, NoiseSource
 from dpaudit.reading.runs import applied, joins
 from dpaudit.reading.runs.active import Active, DeadError, GivenUpError, SplitError
 from dpaudit.reading.runs.values import Alternatives, Array, Numbers, at, by_name, differs, held, raw, raws
@@ -62,7 +62,7 @@ class Streams:
         """The generator of `random`."""
         return random.Random(int(self.generator.integers(2**63)))
 
-    def method(self, source: Source) -> Any:
+    def method(self, source: NoiseSource) -> Any:
         """Return what draws by the law of a source."""
         if source.kind is Kind.SCIPY:
             return functools.partial(source.owner.rvs, random_state=self.legacy)
@@ -94,7 +94,7 @@ _OF_UNIFORM: dict[str, Callable[..., Array]] = {
 
 
 def draws_of_python(
-    source: Source, args: tuple[Any, ...], keywords: dict[str, Any], python: random.Random, count: int
+    source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any], python: random.Random, count: int
 ) -> Array | None:
     """Return what so many calls of a method of ``python`` return, to the bit; None where each has to be made.
 
@@ -115,7 +115,7 @@ def draws_of_python(
 
 
 def _sized_call(
-    source: Source, args: tuple[Any, ...], keywords: dict[str, Any], count: int, shape: tuple[int, ...]
+    source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any], count: int, shape: tuple[int, ...]
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
     """Return the arguments by which one call draws for all runs; None if there are none."""
     bound = source.bound(args, keywords)
@@ -272,7 +272,7 @@ class Drawing(Active):
     def _seeded(self) -> seeded.Seeded:
         return seeded.seeded_by(self._twins)
 
-    def drawn(self, source: Source, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def drawn(self, source: NoiseSource, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Return what a call of a source draws for the active runs, or what they drew in an earlier pass."""
         if source.owner is not None and id(source.owner) in self._fixed:
             if not self.active.whole or differs((args, tuple(keywords.values()))):
@@ -338,7 +338,7 @@ class Drawing(Active):
 
     # --- laws ---------------------------------------------------------------------------------------------
 
-    def _by_law(self, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def _by_law(self, source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         args = tuple(applied.opened(self.present(each)) for each in args)
         keywords = {n: applied.opened(self.present(each)) for n, each in keywords.items() if n != "random_state"}
         if not any(True for each in (*args, *keywords.values()) for _ in applied.alternatives_in(each)):
@@ -358,7 +358,7 @@ class Drawing(Active):
             return made
         return self._singly(source.title, self.streams.method(source), args, keywords)
 
-    def _of_numbers(self, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def _of_numbers(self, source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         self.alive()
         if not any(map(differs, (*args, *keywords.values()))):
             return self._plain(source, *raws(args, keywords))
@@ -371,7 +371,7 @@ class Drawing(Active):
                 return choice
         return self._singly(source.title, self.streams.method(source), args, keywords)
 
-    def _plain(self, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def _plain(self, source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Draw where the law is the same in every run; one draw that nobody uses tells its type and shape."""
         if source.name in ("shuffle", "permuted"):
             self.give_up(f"{source.title}, which changes its argument")
@@ -398,7 +398,7 @@ class Drawing(Active):
         values = method(*sized[0], **sized[1])
         return self._note(Drawn(places, source.title, values, type(one) in (int, float, bool)))
 
-    def _with_numbers(self, source: Source, given: dict[str, Any], size: Any) -> Any:
+    def _with_numbers(self, source: NoiseSource, given: dict[str, Any], size: Any) -> Any:
         """Draw where arguments of the law differ by run."""
         places = self.active.places
         own = () if size is None else tuple(size) if np.ndim(size) else (int(size),)
@@ -427,7 +427,7 @@ class Drawing(Active):
             return self._singly(source.title, method, (), asked)
         return self._note(Drawn(places, source.title, values, type(one) in (int, float, bool)))
 
-    def _choice_by_chances(self, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def _choice_by_chances(self, source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """``choice(a, p=p)`` with chances that differ by run: by the distribution function, as NumPy does."""
         given = by_name(_NAMES["choice"], args, keywords)
         if given is None or given.keys() - {"a", "p", "size"} or given.get("size") is not None or differs(given["a"]):

@@ -29,7 +29,7 @@ import numpy as np
 
 from dpaudit.program import outcome
 from dpaudit.reading import callables, definite, dispatch, python, rewrite
-from dpaudit.reading.draws import Failed, Source, is_maker, source_of
+from dpaudit.reading.draws import Failed, NoiseSource, is_maker, source_of
 from dpaudit.reading.runs import applied, draws, joins, tables
 from dpaudit.reading.runs.active import DeadError, GivenUpError, SplitError
 from dpaudit.reading.runs.domain import Runs
@@ -196,7 +196,7 @@ class OtherDrawsError(BaseException):
     """The function asked for another draw than the reading did."""
 
 
-class Given(definite.PlainLoops, python.Python):
+class GivenDraws(definite.PlainLoops, python.Python):
     """Python's own domain, in which draws are those of a tape.
 
     Args:
@@ -206,7 +206,9 @@ class Given(definite.PlainLoops, python.Python):
 
     control = (OtherDrawsError, rewrite.UnreadableError)
 
-    def __init__(self, tape: list[tuple[str, Any]], beyond: Callable[[Source, Any, Any], Any] | None = None) -> None:
+    def __init__(
+        self, tape: list[tuple[str, Any]], beyond: Callable[[NoiseSource, Any, Any], Any] | None = None
+    ) -> None:
         super().__init__()
         self._tape, self._place, self._beyond = tape, 0, beyond
         self._fixed: dict[int, Any] = {}
@@ -242,7 +244,7 @@ class Given(definite.PlainLoops, python.Python):
             for each in args
         )
 
-    def _next(self, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def _next(self, source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if self._place < len(self._tape):
             title = self._tape[self._place][0]
             if title != source.title:
@@ -276,7 +278,9 @@ def quietly() -> Iterator[None]:
         logging.disable(disabled)
 
 
-def made_by_python(domain: Given, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def made_by_python(
+    domain: GivenDraws, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
     """Return what a function returns in one run; an exception as an output."""
     with quietly():
         try:
@@ -300,7 +304,7 @@ class UnreadError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ReturnedPart:
     """What some runs of a block returned."""
 
     runs: Array  # (n,) their numbers in the block
@@ -317,7 +321,7 @@ class Part:
 class ReadBlock:
     """All runs of a block."""
 
-    parts: list[Part]  # of runs that were read
+    parts: list[ReturnedPart]  # of runs that were read
     single: dict[int, Any]  # outputs of runs that the function itself made, by their numbers
     # what the function itself returned in runs that it repeated, which agreed, by their numbers
     repeated: dict[int, Any]
@@ -336,7 +340,7 @@ def make(
     if not is_of_user(function):
         raise UnreadError("it is not written in modules of yours")
     waiting: list[tuple[Array, draws.Recorded | None]] = [(np.arange(count), None)]
-    parts: list[Part] = []
+    parts: list[ReturnedPart] = []
     single: dict[int, Any] = {}
     passes, checked = 0, dict[int, Any]()
     called: dict[str, None] = {}
@@ -355,7 +359,7 @@ def make(
                 if len(lanes):
                     waiting.append((runs[lanes], draws.Recorded(domain.events, lanes, len(runs))))
             continue
-        mine = [Part(runs[places], value, places, domain.count) for places, value in pieces if len(places)]
+        mine = [ReturnedPart(runs[places], value, places, domain.count) for places, value in pieces if len(places)]
         for run in np.flatnonzero(domain.ejected).tolist():
             single[int(runs[run])] = _finished(domain, run, function, args, keywords)
         share = (
@@ -438,12 +442,12 @@ def _finished(
 ) -> Any:
     """Let the function itself make a run, from the draws that it made already."""
 
-    def beyond(source: Source, own: Any, more: dict[str, Any]) -> Any:
+    def beyond(source: NoiseSource, own: Any, more: dict[str, Any]) -> Any:
         more = {name: each for name, each in more.items() if name != "random_state"}
         return domain.streams.method(source)(*own, **more)
 
     try:
-        return made_by_python(Given(tape_of(domain.events, run), beyond), function, args, keywords)
+        return made_by_python(GivenDraws(tape_of(domain.events, run), beyond), function, args, keywords)
     except OtherDrawsError as error:
         raise UnreadError(f"called again, it {error}") from None
 
@@ -470,7 +474,7 @@ def _checked(
             break
         if owner[run] < 0:
             continue
-        given = Given(tape_of(domain.events, run))
+        given = GivenDraws(tape_of(domain.events, run))
         value = pieces[owner[run]][1]
         expected = value if type(value) is outcome.Raised else at(value, run)
         try:

@@ -43,7 +43,16 @@ from dpaudit.reading.universe.vectors import Vectors
 
 # --- What is taken for granted of a line that is not read? -----------------------------------------------
 
-_HOLDS_NO_NOISE = (Frame, columns.Column, columns.Rows, numbers.Number, groups.Groups, groups.Keyed, Length, Vectors)
+_HOLDS_NO_NOISE = (
+    Frame,
+    columns.Column,
+    columns.TableRows,
+    numbers.Number,
+    groups.Groups,
+    groups.Keyed,
+    Length,
+    Vectors,
+)
 """What a line may use of private values."""
 _INERT = (int, float, complex, str, bytes, bool, type(None), range, slice, pd.Timestamp, pd.Timedelta)
 _KINDS = frozenset(("int", "float", "np.int64", "np.float64"))
@@ -130,7 +139,7 @@ class Assuming:
                 self.more[f"uses .{args[1]} of a {args[0].noun}"] = None
         elif what == "attribute" and not isinstance(args[0], Token) and not _is_library(args[0]):
             self.more[f"uses .{args[1]} of a {type(args[0]).__name__}"] = None
-        if what == "call" and isinstance(args[0], base.Bound) and {"inplace", "out"} & keywords.keys():
+        if what == "call" and isinstance(args[0], base.UncalledMethod) and {"inplace", "out"} & keywords.keys():
             self.more[f"changes what .{args[0].name} is a method of"] = None
         if what == "call" and any(map(_is_users, (*args[1:], *keywords.values()))):
             self.more["hands a function to what is not read"] = None
@@ -222,7 +231,7 @@ def rewriter_for(assumed: Iterable[Assumed]) -> type[rewriting.Rewriter]:
     """Return a rewriter that asks the domain of the assignments that statements are about."""
     starts = frozenset(each.first for each in assumed)
 
-    class Assuming(rewriting.Rewriter):
+    class AssumedRewriter(rewriting.Rewriter):
         """Rewrites for the universe, and tells these assignments."""
 
         def visit_Assign(self, node: ast.Assign) -> Any:  # noqa: N802
@@ -243,7 +252,7 @@ def rewriter_for(assumed: Iterable[Assumed]) -> type[rewriting.Rewriter]:
         def _asked(self, node: ast.stmt, value: ast.expr) -> ast.expr:
             return ask("assumed", constant(node.lineno), thunk(self.visit(value)))
 
-    return Assuming
+    return AssumedRewriter
 
 
 # --- what the line gives --------------------------------------------------------------------------------------
@@ -323,7 +332,7 @@ def _unfit(value: Any, seen: set[int]) -> str | None:
     seen.add(id(value))
     if isinstance(value, Private):
         return None if kind in _HOLDS_NO_NOISE else f"what is a {value.noun}"
-    if kind is base.Bound:
+    if kind is base.UncalledMethod:
         return _unfit(value.owner, seen)
     if kind in (list, tuple, set, frozenset):
         return next(filter(None, (_unfit(each, seen) for each in value)), None)
@@ -358,7 +367,7 @@ def _is_library(value: Any) -> bool:
 
 def asked(mine: Assuming, function: Any, args: Sequence[Any], keywords: Iterable[str]) -> None:
     """Note what a call in the line does besides giving a value, or may do where it is not read."""
-    if not mine.is_here() or isinstance(function, Private | Token | base.Bound):
+    if not mine.is_here() or isinstance(function, Private | Token | base.UncalledMethod):
         return
     if source_of(function) is not None or is_maker(function) or is_seeder(function):
         mine.more["draws"] = None
@@ -393,7 +402,7 @@ _CHANGING = (list, dict, set, bytearray, np.ndarray, pd.Series, pd.DataFrame)
 _SLACK = 1e-9
 
 
-class Line(Protocol):
+class WatchedLine(Protocol):
     """What is watched: see `assumed.Assumed`."""
 
     move: Any
@@ -405,17 +414,17 @@ class Line(Protocol):
 
 
 @dataclass
-class Seen:
+class SeenLines:
     """What a run showed of the lines."""
 
-    values: list[tuple[Line, Any]] = field(default_factory=list)  # in the order in which they were assigned
+    values: list[tuple[WatchedLine, Any]] = field(default_factory=list)  # in the order in which they were assigned
     wrong: str | None = None  # the first thing that a line does besides, or assigns in place of a number
 
 
 class _Before:
     """What there is before a line is run."""
 
-    def __init__(self, line: Line, frame: types.FrameType, rng: np.random.Generator) -> None:
+    def __init__(self, line: WatchedLine, frame: types.FrameType, rng: np.random.Generator) -> None:
         self.line, self._rng, self._out = line, rng, io.StringIO()
         self._streams = sys.stdout, sys.stderr
         sys.stdout = sys.stderr = self._out
@@ -456,9 +465,9 @@ def _text(value: Any) -> bytes:
 
 
 @contextlib.contextmanager
-def watching(lines: Sequence[Line], rng: np.random.Generator) -> Iterator[Seen]:
+def watching(lines: Sequence[WatchedLine], rng: np.random.Generator) -> Iterator[SeenLines]:
     """Watch lines of functions within this."""
-    seen, opened = Seen(), dict[int, _Before]()
+    seen, opened = SeenLines(), dict[int, _Before]()
     files = {each.file for each in lines}
 
     def entered(frame: types.FrameType, event: str, _: Any) -> Any:
@@ -504,7 +513,7 @@ def watching(lines: Sequence[Line], rng: np.random.Generator) -> Iterator[Seen]:
             each.restored()
 
 
-def refuted(first: Seen, second: Seen) -> str | None:
+def refuted(first: SeenLines, second: SeenLines) -> str | None:
     """Say what two runs on neighbours show against what is given; None where it holds."""
     for each in (first, second):
         if each.wrong:
@@ -518,7 +527,7 @@ def refuted(first: Seen, second: Seen) -> str | None:
     return None
 
 
-def differs(first: Seen, again: Seen) -> str | None:
+def differs(first: SeenLines, again: SeenLines) -> str | None:
     """Say whether a run that is made again, with the same draws, assigns something else; None where it does not."""
     for (mark, one), (_, two) in zip(first.values, again.values, strict=False):
         if type(one) is not type(two) or one != two:
@@ -529,7 +538,7 @@ def differs(first: Seen, again: Seen) -> str | None:
 __all__ = [
     "Assumed",
     "Assuming",
-    "Seen",
+    "SeenLines",
     "asked",
     "differs",
     "evaluated",

@@ -283,7 +283,7 @@ class Base(python.Python):
         return not known
 
 
-class Bound:
+class UncalledMethod:
     """A method of a private or released value, not yet called."""
 
     __slots__ = ("name", "owner")

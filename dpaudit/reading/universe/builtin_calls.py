@@ -11,11 +11,11 @@ import pandas as pd
 from dpaudit.reading import dispatch
 from dpaudit.reading.universe import column_methods, decisions, numbers, records, sizes
 from dpaudit.reading.universe.base import Base, naturally, stands_for_others
-from dpaudit.reading.universe.columns import Column, Listed, plain
+from dpaudit.reading.universe.columns import Column, ListedColumn, plain
 from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.keys import Unsorted
 from dpaudit.reading.universe.noise import Draw, Perturbed, largest
-from dpaudit.reading.universe.records import Cell, Records
+from dpaudit.reading.universe.records import RecordNumber, Records
 from dpaudit.reading.universe.sizes import column_sum
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
@@ -47,7 +47,7 @@ class Builtins(Base):
         if isinstance(values, Token):
             total = number("number")
             return total if type(start) is int else self.binary("add", total, start)
-        if isinstance(values, Listed):
+        if isinstance(values, ListedColumn):
             values = values.gone_through()
         if isinstance(values, Column):
             if type(start) is not int or start:
@@ -134,8 +134,8 @@ class Builtins(Base):
 
     def b_list(self, values: Any = ()) -> Any:
         """``list``."""
-        if isinstance(values, Column | Listed):
-            return Listed(values if isinstance(values, Column) else values.gone_through())
+        if isinstance(values, Column | ListedColumn):
+            return ListedColumn(values if isinstance(values, Column) else values.gone_through())
         records_found = records.records_of(values) if isinstance(values, Private) else None
         if records_found is not None:
             return records.Records(records_found.rows, records_found.space, records_found.values)
@@ -207,7 +207,7 @@ class Builtins(Base):
 
     def b_enumerate(self, values: Any, start: int = 0) -> Any:
         """``enumerate``."""
-        if isinstance(values, Column | Listed | Records):
+        if isinstance(values, Column | ListedColumn | Records):
             refuse("enumerate() of records, whose order is private", "a loop without numbers")
         if sort_of(start) != PUBLIC:
             refuse("enumerate() from what is not public", "a constant")
@@ -215,15 +215,15 @@ class Builtins(Base):
 
     def b_zip(self, *values: Any, strict: bool = False) -> Any:
         """``zip``."""
-        if any(isinstance(each, Column | Listed | Records) for each in values):
+        if any(isinstance(each, Column | ListedColumn | Records) for each in values):
             return records.zipped(values)
         return zip(*[self.iterate(each) for each in values], strict=strict)
 
     def b_map(self, function: Any, *values: Any) -> Any:
         """``map``."""
-        if len(values) == 1 and isinstance(values[0], Column | Listed):
-            column = values[0].gone_through() if isinstance(values[0], Listed) else values[0]
-            return Listed(records.applied(function, column, "map"), is_once=True)
+        if len(values) == 1 and isinstance(values[0], Column | ListedColumn):
+            column = values[0].gone_through() if isinstance(values[0], ListedColumn) else values[0]
+            return ListedColumn(records.applied(function, column, "map"), is_once=True)
         return map(lambda *each: self.call(function, *each), *[self.iterate(each) for each in values])
 
     def b_filter(self, function: Any, values: Any) -> Any:
@@ -375,7 +375,7 @@ class Builtins(Base):
             return args[0].extreme()
         if len(args) == 1 and isinstance(args[0], Private) and isinstance(args[0], Column):
             args[0].refuse_others("max")
-        if any(isinstance(each, Cell) for each in values) and not keywords:
+        if any(isinstance(each, RecordNumber) for each in values) and not keywords:
             return records.extreme(function, values)
         if set(keywords) == {"key"} and values:
             key = keywords["key"]
@@ -422,7 +422,7 @@ class Builtins(Base):
             return Token(value.shape, value.kinds, value.labels, value.columns)
         if isinstance(value, Column):
             return value.apply("abs", abs)
-        if isinstance(value, numbers.Number | Cell):
+        if isinstance(value, numbers.Number | RecordNumber):
             return value.absolute()
         return abs(value) if sort_of(value) == PUBLIC else refuse("abs() of this", NOISE_FIRST)
 

@@ -25,8 +25,8 @@ from dpaudit.reading.draws import is_maker, is_seeder, source_of
 from dpaudit.reading.seeded import has_fixed_seed, seeded_by
 from dpaudit.reading.source import is_own
 from dpaudit.reading.universe import calls, column_methods, decisions, library_calls, operators, records, sizes, vectors
-from dpaudit.reading.universe.base import Bound, hook, is_natural, naturally, runs
-from dpaudit.reading.universe.columns import Column, Listed
+from dpaudit.reading.universe.base import UncalledMethod, hook, is_natural, naturally, runs
+from dpaudit.reading.universe.columns import Column, ListedColumn
 from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.groups import Tally
 from dpaudit.reading.universe.noise import Draw, drawn
@@ -97,7 +97,7 @@ class Calls(Operators):
         kind = type(function)
         if self.state.followed and (result := decisions.chosen(self.state, function, args, keywords)) is not None:
             return result
-        if kind is Bound:
+        if kind is UncalledMethod:
             return self._method(function.owner, function.name, args, keywords)
         if kind is Token:
             if any(sort_of(each) == PRIVATE for each in (*args, *keywords.values())):
@@ -315,7 +315,7 @@ class Calls(Operators):
     def _row_of_private(self, function: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         module = (getattr(function, "__module__", "") or "").split(".")[0]
         if isinstance(function, np.ufunc) or module == "numpy":
-            args = tuple(each.as_array() if isinstance(each, Listed) else each for each in args)
+            args = tuple(each.as_array() if isinstance(each, ListedColumn) else each for each in args)
             if name == "norm" and args and isinstance(args[0], Number | Column | Frame) and "axis" not in keywords:
                 return self._with_signature(library_calls.np_norm, name, args, keywords)
             if name == "norm" or any(isinstance(each, vectors.OF_ROWS) for each in args):

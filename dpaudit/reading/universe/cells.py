@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpaudit.neighbours.domain import Range, Values, allowed_of
+from dpaudit.neighbours.domain import ListedValues, Range, allowed_of
 from dpaudit.reading.universe.state import refuse
 from dpaudit.reading.universe.steps import is_match
 
@@ -72,7 +72,7 @@ def declared(name: str, given: Any, dtype: Any = None) -> Declared:
                 return Declared(name, "int64", values=tuple(range(low, high + 1)))
             return Declared(name, "int64", low, high)
         return Declared(name, "float64", float(allowed.low), float(allowed.high), missing=allowed.missing)
-    assert isinstance(allowed, Values)
+    assert isinstance(allowed, ListedValues)
     present = [value for value in allowed.values if value is not None and value == value]
     missing = len(present) < len(allowed.values)
     sorts = {_sort_of(value) for value in present}
@@ -156,7 +156,7 @@ class Axis:
 
 
 @dataclass
-class Universe:
+class CellAxes:
     """All axes of a reading: the domain, cut where the function compares."""
 
     columns: Mapping[str, Declared]
@@ -212,7 +212,7 @@ class Space:
         codes: (axes, kinds).
     """
 
-    def __init__(self, universe: Universe, axes: tuple[str, ...], codes: Any) -> None:
+    def __init__(self, universe: CellAxes, axes: tuple[str, ...], codes: Any) -> None:
         self.universe, self.axes, self.codes = universe, axes, codes
 
     def __len__(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.universe import groups, keys, noise, numbers, records, sizes, steps, vectors
-from dpaudit.reading.universe.columns import CASTS, Column, Listed, Rows, Selection, plain, steps_of
+from dpaudit.reading.universe.columns import CASTS, Column, ListedColumn, Selection, TableRows, plain, steps_of
 from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.sizes import column_sum, refuse_to_wrap, row_sum
@@ -296,10 +296,10 @@ def c_count(x: Column) -> Any:
 
 def length(value: Any) -> Any:
     """``len(x)``."""
-    if isinstance(value, Frame | Column | Rows):
-        rows = value if isinstance(value, Rows) else value.rows
+    if isinstance(value, Frame | Column | TableRows):
+        rows = value if isinstance(value, TableRows) else value.rows
         return UnboundedLength(rows) if rows.selection.kind == "unbounded" else sizes.length(rows)
-    if isinstance(value, Listed) and not value.is_once:
+    if isinstance(value, ListedColumn) and not value.is_once:
         return length(value.column)
     if isinstance(value, records.Records) and not value.is_once:
         return length(value.rows)
@@ -469,7 +469,7 @@ def column_attribute(x: Column, name: str) -> Any:
     if name == "loc" and x.is_series:
         return x
     if name == "T" and x.width:
-        return Turned(x)
+        return TurnedRows(x)
     if name == "index" and x.is_series:
         return x.rows
     if name in ("str", "dt", "cat") and x.is_series:
@@ -483,7 +483,7 @@ def column_attribute(x: Column, name: str) -> Any:
     return x.refuse_others(name)
 
 
-class Turned(Private):
+class TurnedRows(Private):
     """``X.T`` of private rows: its product with columns of the same rows is a sum over records."""
 
     __slots__ = ("column",)

@@ -129,7 +129,7 @@ class Selection:
         return Selection("swapped", self.times * (2 if self.kind == "swapped" else 1))
 
 
-class Rows(Private):
+class TableRows(Private):
     """Which rows a table has.
 
     Attributes:
@@ -147,7 +147,7 @@ class Rows(Private):
 
     def __init__(
         self, space: cells.Space, selection: Any, sample: Any = None, order: int = 0, *, has_all: bool = False,
-        distinct: frozenset[str] | None = None, made: steps.Step | None = None,
+        distinct: frozenset[str] | None = None, made: steps.MadeStep | None = None,
     ) -> None:  # fmt: skip
         self.distinct, self.made = distinct, made
         self.space, self.selection, self.sample, self.order, self.has_all = space, selection, sample, order, has_all
@@ -155,21 +155,21 @@ class Rows(Private):
     def same(self, other: Any) -> bool:
         """Whether these are the same rows in the same order."""
         return self is other or (
-            isinstance(other, Rows)
+            isinstance(other, TableRows)
             and self.selection is other.selection
             and self.sample is other.sample
             and self.order == other.order
             and self.space.same(other.space)
         )
 
-    def kept(self, space: cells.Space, mask: Column | None = None) -> Rows:
+    def kept(self, space: cells.Space, mask: Column | None = None) -> TableRows:
         """Return those of some kinds: those for which a mask holds, or others that are told apart."""
         all_of = np.ones(len(space), bool)
         how = steps.table(space, all_of, all_of, "which rows are kept, by") if mask is None else mask.step()
-        made = None if self.made is None or how is None else steps.Step("kept", (self.made, how))
-        return Rows(space, self.selection, self.sample, self.order, distinct=self.distinct, made=made)
+        made = None if self.made is None or how is None else steps.MadeStep("kept", (self.made, how))
+        return TableRows(space, self.selection, self.sample, self.order, distinct=self.distinct, made=made)
 
-    def where(self, mask: Column, instead: str) -> Rows:
+    def where(self, mask: Column, instead: str) -> TableRows:
         """Return those for which a mask of these rows holds."""
         if not mask.is_mask or not mask.rows.same(self):
             refuse(NO_MASK, instead)
@@ -182,13 +182,13 @@ class Sampling(Private):
     __slots__ = ("number", "rate", "rows", "times")
     noun = "coin of each record"
 
-    def __init__(self, rate: float, rows: Rows) -> None:
+    def __init__(self, rate: float, rows: TableRows) -> None:
         state = current()
         state.samples += 1
         state.sampled[state.samples] = state.level
         self.rate, self.rows, self.number, self.times = rate, rows, state.samples, state.times
 
-    def of(self, rows: Rows) -> Rows:
+    def of(self, rows: TableRows) -> TableRows:
         """Return the rows whose coin says so."""
         if not self.rows.same(rows):
             refuse("coins of other rows than these", "np.random.random(len(df)) < 0.1 of the same df")
@@ -202,8 +202,8 @@ class Sampling(Private):
         if rows.sample is not None:
             refuse("a sample of a sample", "one sample, at the product of both rates")
         sample = (self.number, self.rate, self.times)
-        made = None if rows.made is None else steps.Step("sampled", (rows.made,), {"sample": sample})
-        return Rows(rows.space, rows.selection, sample, rows.order, made=made)
+        made = None if rows.made is None else steps.MadeStep("sampled", (rows.made,), {"sample": sample})
+        return TableRows(rows.space, rows.selection, sample, rows.order, made=made)
 
 
 class Column(Private):
@@ -225,8 +225,8 @@ class Column(Private):
     noun = "private column"
 
     def __init__(
-        self, rows: Rows, space: cells.Space, low: Any, high: Any, source: str = "", *, is_stable: bool = True,
-        made: steps.Step | None = None, what: str = "",
+        self, rows: TableRows, space: cells.Space, low: Any, high: Any, source: str = "", *, is_stable: bool = True,
+        made: steps.MadeStep | None = None, what: str = "",
     ) -> None:  # fmt: skip
         self.rows, self.space, self.low, self.high = rows, space, low, high
         self.source, self.is_stable, self.made, self.what = source, is_stable, made, what
@@ -258,21 +258,27 @@ class Column(Private):
         """Whether it says a number of each record, for all data."""
         return self.is_stable and np.ndim(self.low) == 1 and plain(self.low).dtype.kind in "iuf"
 
-    def step(self) -> steps.Step | None:
+    def step(self) -> steps.MadeStep | None:
         """Return how it was made: where no word fits, the table of what a library computed for every kind."""
         if self.made is None and not self.width:
             self.made = steps.table(self.space, self.low, self.high, self.what or "a value of")
         return self.made
 
     def with_values(
-        self, space: cells.Space, low: Any, high: Any = None, *, is_stable: bool = True, made: steps.Step | None = None
+        self,
+        space: cells.Space,
+        low: Any,
+        high: Any = None,
+        *,
+        is_stable: bool = True,
+        made: steps.MadeStep | None = None,
     ) -> Column:
         """Return other values of the same rows."""
         if high is not None and high is not low and bool(np.all(same(low, high))):
             high = None
         return Column(self.rows, space, low, low if high is None else high, is_stable=is_stable, made=made)
 
-    def on(self, rows: Rows) -> Column:
+    def on(self, rows: TableRows) -> Column:
         """Return the values on fewer rows."""
         space, mine, _ = self.space.join(rows.space)
         low = taken(self.low, mine)
@@ -309,7 +315,7 @@ class Column(Private):
 
     def apply(
         self, name: str, function: Callable[..., Any], *others: Any, dtype_hangs: bool = False,
-        made: steps.Step | None = None,
+        made: steps.MadeStep | None = None,
     ) -> Column:  # fmt: skip
         """Return function(values, *others), done for every kind; ``made`` is its step by another name."""
         result = self._applied(name, function, *others, dtype_hangs=dtype_hangs)
@@ -549,7 +555,7 @@ def steps_of(*values: Any) -> list[Any]:
     return [each.step() if isinstance(each, Column) else each for each in values]
 
 
-class Listed(Private):
+class ListedColumn(Private):
     """A list, or an iterator, of a value for each record: no array, and an iterator is gone through once.
 
     Attributes:

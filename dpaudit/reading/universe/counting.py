@@ -121,7 +121,7 @@ class Counting(ByKey):
 
     def store(self, key: Any, value: Any) -> None:
         """``counts[key] = …``; the first time, the sum up to there is 0."""
-        if type(self.start) is list and type(key) is not _Pair:
+        if type(self.start) is list and type(key) is not _KeyPair:
             refuse("a dict that is put into another one by a key of the data", BY_KEY)
         is_first = key not in self.added and self.answers.get((self.place, _key(key))) is False
         if is_first and type(value) in (int, float) and math.isfinite(value):
@@ -151,16 +151,16 @@ class Within(ByKey):
 
     def at(self, key: Any, default: Any) -> Any:
         """Return the sum under both keys."""
-        return self.owner.at(_Pair((self.key, key)), default)
+        return self.owner.at(_KeyPair((self.key, key)), default)
 
     def store(self, key: Any, value: Any) -> None:
         """``counts[one][other] = …``."""
         if not isinstance(self.owner, Counting):
             refuse("a change of a dict by keys of the data after the loop", BY_KEY)
-        self.owner.store(_Pair((self.key, _key(key))), value)
+        self.owner.store(_KeyPair((self.key, _key(key))), value)
 
 
-class _Pair(tuple[Any, Any]):
+class _KeyPair(tuple[Any, Any]):
     """A key of a dict, and one of the dict under it; no tuple of the function's."""
 
     __slots__ = ()
@@ -189,7 +189,7 @@ class Counted(ByKey):
 
 
 def _key(key: Any) -> Any:
-    if type(key) is _Pair:
+    if type(key) is _KeyPair:
         return key
     parts = key if type(key) is tuple else (key,)
     if any(type(each) not in (str, int, bool) for each in parts):

@@ -59,7 +59,7 @@ class Root:
         self.values, self.level = list(values), current().level
 
 
-class Choice:
+class ChosenValue:
     """A released value that is one choice, or is computed of choices and public values alone.
 
     Args:
@@ -116,7 +116,7 @@ def among(token: Token, values: Sequence[Any]) -> Token:
     """Say of a released value that it is one of these public values; of many values nothing is said."""
     if 0 < len(values) <= MOST and token.choice is None:
         root = Root(values)
-        token.choice = Choice((root,), lambda: root.values[0])
+        token.choice = ChosenValue((root,), lambda: root.values[0])
         current().has_choices = True
     return token
 
@@ -139,7 +139,7 @@ def of_numbers(numbers: Any, name: str) -> Token | None:
     return None
 
 
-def _choices_in(value: Any) -> list[Choice]:
+def _choices_in(value: Any) -> list[ChosenValue]:
     kind = type(value)
     if kind is Token:
         return [] if value.choice is None else [value.choice]
@@ -203,7 +203,7 @@ def derived(result: Any, name: str, args: tuple[Any, ...], keywords: Mapping[str
     kept = tuple(each.copy() if type(each) in _COPIED else each for each in operands)
     if any(result is each for each in args):
         result = Token(result.shape, result.kinds, result.labels, result.columns)
-    result.choice = Choice(
+    result.choice = ChosenValue(
         tuple(roots.values()), lambda: computed(name, function, *(_replaced(each, _now) for each in kept))
     )
     return result
@@ -263,14 +263,14 @@ class Query(_WithNoise):
     """A private number with noise of its own, which was released."""
 
 
-class Scores(_WithNoise):
+class NoisyScores(_WithNoise):
     """An array of private numbers with as much noise each, which was released."""
 
 
 _LARGEST = ("argmax", "idxmax")
 
 
-def _asked(state: Pass, function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> list[Query | Scores]:
+def _asked(state: Pass, function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> list[Query | NoisyScores]:
     """Return the noisy numbers of which a call asks nothing but which is largest; none of any other call."""
     if keywords:
         return []
@@ -282,7 +282,8 @@ def _asked(state: Pass, function: Any, args: Sequence[Any], keywords: Mapping[st
     else:
         return []
     return _fresh(
-        [_origin(state, each) for each in (args if listed is None else listed)], Scores if listed is None else Query
+        [_origin(state, each) for each in (args if listed is None else listed)],
+        NoisyScores if listed is None else Query,
     )
 
 
@@ -314,7 +315,7 @@ def largest(state: Pass, tokens: Sequence[Any]) -> bool:
     return bool(asked)
 
 
-def _choose(state: Pass, asked: Sequence[Query | Scores]) -> None:
+def _choose(state: Pass, asked: Sequence[Query | NoisyScores]) -> None:
     for each in asked:
         each.is_compared = True
     if asked:
@@ -325,7 +326,7 @@ def _only_asked(state: Pass, name: str, args: Sequence[Any], keywords: Mapping[s
     """Whether an operation asks nothing but which of noisy numbers is largest, or gets the method that does."""
     if name == "attribute" and len(args) == 2:
         origin = _origin(state, args[0])
-        is_of_scores = type(origin) is Scores and not origin.is_compared and args[1] in _LARGEST
+        is_of_scores = type(origin) is NoisyScores and not origin.is_compared and args[1] in _LARGEST
         return is_of_scores or (type(args[0]) is dict and args[1] == "get")
     if name != "call" or not args:
         return False
@@ -336,7 +337,7 @@ def _only_asked(state: Pass, name: str, args: Sequence[Any], keywords: Mapping[s
     return bool(_asked(state, args[0], args[1:], keywords))
 
 
-def followed(state: Pass, token: Any, origin: Threshold | Query | Scores) -> None:
+def followed(state: Pass, token: Any, origin: Threshold | Query | NoisyScores) -> None:
     """Follow a released number as long as nothing but comparisons touches it."""
     if state.level or state.record or state.samples or type(token) is not Token:
         return
@@ -448,7 +449,7 @@ def settle(state: Pass) -> None:
 
 def _largest_of(several: list[Any]) -> Released | None:
     try:
-        exact = several[0].exact if type(several[0]) is Scores else stacked([each.exact for each in several])
+        exact = several[0].exact if type(several[0]) is NoisyScores else stacked([each.exact for each in several])
     except RefusalError:  # of differently chosen rows
         return None
     return _released("noisy_max", exact, several, several[0].scale)

@@ -23,12 +23,12 @@ from dpaudit.reading import dispatch
 from dpaudit.reading.dispatch import Iterating
 from dpaudit.reading.python import CONVERSIONS, IN_PLACE, OPERATION
 from dpaudit.reading.universe import assumed, calls, columns, decisions, frames, keys, records, rewriting, sizes
-from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
+from dpaudit.reading.universe.base import UncalledMethod, hook, naturally, stands_for_others
 from dpaudit.reading.universe.counting import Counting, folded
 from dpaudit.reading.universe.noise import Draw, Exponentials
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.parts import Parts
-from dpaudit.reading.universe.records import UNBOUND, Adding, Cell, Records, Unbound
+from dpaudit.reading.universe.records import UNBOUND, Adding, RecordNumber, Records, Unbound
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
     Private,
@@ -123,7 +123,7 @@ class Universe(Parts):
 
     def loop(self, value: Any) -> Any:
         """What a loop goes through: records, or what Python goes through."""
-        if type(value) is keys.Loop:
+        if type(value) is keys.KeyLoop:
             return value
         try:
             records_found = records.records_of(value) if isinstance(value, Private) else None
@@ -134,7 +134,7 @@ class Universe(Parts):
 
     def is_records(self, value: Any) -> bool:
         """Whether a loop goes through private records."""
-        return type(value) in (Records, keys.Loop)
+        return type(value) in (Records, keys.KeyLoop)
 
     def bound(self, value: Callable[[], Any]) -> Any:
         """Return the value of a name, or `UNBOUND`."""
@@ -154,7 +154,7 @@ class Universe(Parts):
     def fold(self, through: Any, body: Callable[..., Any], fresh: Sequence[bool], *before: Any) -> Any:
         """A loop over records, or over keys of the data."""
         try:
-            if type(through) is keys.Loop:
+            if type(through) is keys.KeyLoop:
                 return keys.looped(through, body, fresh, before)
             return folded(through, body, fresh, before)
         except RefusalError as why:
@@ -171,7 +171,7 @@ class Universe(Parts):
     @hook
     def comprehended(self, through: Records, element: Callable[[Any], Any], keep: Any, is_once: bool) -> Any:
         """A comprehension over records, or a generator."""
-        return columns.Listed(records.comprehended(through, element, keep), is_once=is_once)
+        return columns.ListedColumn(records.comprehended(through, element, keep), is_once=is_once)
 
     def slice(self, *parts: Any) -> Any:
         """``a:b:c``."""
@@ -306,7 +306,7 @@ class Universe(Parts):
             return value.times(-1) if name == "neg" else value.same()
         if isinstance(value, Draw) and name == "neg":
             return value.negative()
-        if isinstance(value, Cell) and name == "neg":
+        if isinstance(value, RecordNumber) and name == "neg":
             return value.negative()
         if sort_of(value) != PUBLIC:
             refuse(f"an operator ({name}) on what is not public", NOISE_FIRST)
@@ -340,7 +340,7 @@ class Universe(Parts):
         if name == "truediv" and type(target) is Exponentials:
             target.what = target.over(value).what  # the object itself, whatever else it is called
             return target
-        if isinstance(target, Private) and not (is_alone or is_released or isinstance(target, Cell | Adding)):
+        if isinstance(target, Private) and not (is_alone or is_released or isinstance(target, RecordNumber | Adding)):
             refuse(f"a {target.noun} that is changed in place, wherever else it is kept", "x = x + 1")
         return self.binary(name, target, value)
 
@@ -373,7 +373,7 @@ class Universe(Parts):
                 self.state.note(Refused(line(), *why.args))
                 return self._guessed()
         if isinstance(value, Private):
-            if isinstance(value, Cell):
+            if isinstance(value, RecordNumber):
                 return value.compared("ne", 0, is_left=True)
             self.state.note(
                 Refused(line(), f"a branch on a {value.noun}", "noisy = n + laplace(…); 1 if noisy > LIMIT else 0")
@@ -438,7 +438,7 @@ class Universe(Parts):
                 "sum(FUNCTION(v) for v in x) + laplace(…)"
                 if isinstance(value, columns.Column)
                 else keys.LOOP
-                if isinstance(value, keys.Loop)
+                if isinstance(value, keys.KeyLoop)
                 else "[len(df[df[KEY] == v]) + laplace(…) for v in VALUES]",
             )
         if (
@@ -590,4 +590,4 @@ class Universe(Parts):
         return value
 
 
-__all__ = ["Bound", "Universe"]
+__all__ = ["UncalledMethod", "Universe"]

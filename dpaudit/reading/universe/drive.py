@@ -269,7 +269,7 @@ def _pass(
     begin(state)
     domain = Domain(state, used)
     try:
-        universe = cells.Universe(columns, cuts)
+        universe = cells.CellAxes(columns, cuts)
         if assumed:
             domain.rewriter, domain.universe = rewriter_for(assumed), universe
             domain.assumptions = {(each.file, each.first): each for each in assumed}

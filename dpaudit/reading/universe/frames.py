@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.universe import numbers, sizes, steps
-from dpaudit.reading.universe.cells import UNREAD, Space, Universe
-from dpaudit.reading.universe.columns import Column, Listed, Rows, Sampling, Selection, plain, taken
+from dpaudit.reading.universe.cells import UNREAD, CellAxes, Space
+from dpaudit.reading.universe.columns import Column, ListedColumn, Sampling, Selection, TableRows, plain, taken
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.sizes import column_sum, row_sum
 from dpaudit.reading.universe.state import Private, current, current_domain, refuse, refuse_by_name, refuse_form
@@ -40,7 +40,7 @@ class Frame(Private):
     noun = "private data frame"
 
     def __init__(
-        self, universe: Universe, rows: Rows, columns: dict[str, Column | None], *, is_given: bool = False
+        self, universe: CellAxes, rows: TableRows, columns: dict[str, Column | None], *, is_given: bool = False
     ) -> None:
         self.universe, self.rows, self.columns, self.is_given = universe, rows, columns, is_given
         self.scope, self.is_grouped = current().scope, False
@@ -72,7 +72,7 @@ class Frame(Private):
         declared = self.universe.columns.get(name)
         return self.columns.get(name, self) is None and declared is not None and declared.kind == UNREAD
 
-    def of_rows(self, rows: Rows) -> Frame:
+    def of_rows(self, rows: TableRows) -> Frame:
         """Return the same columns of other rows, which are among these."""
         return Frame(self.universe, rows, dict(self.columns))
 
@@ -156,7 +156,7 @@ class Frame(Private):
             refuse("a frame that is changed within a loop over records or a repeated step", "df.assign(x=…)")
         if not isinstance(name, str):
             refuse("an assignment to rows, or to several columns", "x.where(mask, other) of one column")
-        if isinstance(value, Listed):
+        if isinstance(value, ListedColumn):
             value = value.as_array()
         if isinstance(value, Column):
             if not value.rows.same(self.rows) or value.width:
@@ -221,8 +221,8 @@ class Frame(Private):
         if made is not None and selection is not self.rows.selection:
             bounded = ("bounded", {"most": selection.times}) if selection.kind == "person" else None
             name, more = bounded or ("chosen", {"in": 1, "out": 1})
-            made = steps.Step(name, (made,), more)
-        rows = Rows(self.rows.space, selection, self.rows.sample, order, distinct=distinct, made=made)
+            made = steps.MadeStep(name, (made,), more)
+        rows = TableRows(self.rows.space, selection, self.rows.sample, order, distinct=distinct, made=made)
         columns: dict[str, Column | None] = {}
         for name in self.columns:
             if self.is_unread(name):
@@ -337,7 +337,7 @@ class Frame(Private):
         selection = self.rows.selection
         made = self.rows.kept(space).made if most == 1 else None  # rows that are matched once, or not at all
         order_ = next(_ORDERS) * (-1 if self.rows.order < 0 else 1)
-        rows = Rows(space, selection, self.rows.sample, order_, made=made)
+        rows = TableRows(space, selection, self.rows.sample, order_, made=made)
         columns: dict[str, Column | None] = {}
         for name in self.columns:
             old = self.column(name)
@@ -418,10 +418,10 @@ class Frame(Private):
         return refuse_by_name(".head", "a private data frame")
 
 
-def given_frame(universe: Universe, selection: Selection) -> Frame:
+def given_frame(universe: CellAxes, selection: Selection) -> Frame:
     """Return the data as the function is given them."""
     space = Space(universe, (), np.zeros((0, 1), np.intp))
-    rows = Rows(space, selection, None, 0, has_all=True, made=steps.Step("all"))
+    rows = TableRows(space, selection, None, 0, has_all=True, made=steps.MadeStep("all"))
     universe.rows = rows
     return Frame(universe, rows, dict.fromkeys(universe.columns), is_given=True)
 

@@ -30,7 +30,7 @@ from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, Token, ar
 _FLIP = "mask ^ noise.bernoulli(p, size=len(df)) of the same df"
 
 
-class Flips(Private):
+class FlippedRecords(Private):
     """A coin for each record."""
 
     __slots__ = ("is_used", "level", "probability", "rows")
@@ -53,18 +53,18 @@ class Flips(Private):
             refuse("coins that are used twice", "coins of their own for each report")
         self.is_used = True
         told, truth, rows = column_sum(mask), mask.step(), mask.rows.made
-        told.terms = None if truth is None or rows is None else steps.alone(steps.Step("reports", (rows, truth)))
+        told.terms = None if truth is None or rows is None else steps.alone(steps.MadeStep("reports", (rows, truth)))
         note("randomised_response", told, 1.0, (("probability", self.probability),))
         return Token()
 
 
 def operated(name: str, left: Any, right: Any) -> Token:
     """``mask ^ flips``, in either order."""
-    flips, mask = (left, right) if isinstance(left, Flips) else (right, left)
+    flips, mask = (left, right) if isinstance(left, FlippedRecords) else (right, left)
     return flips.turned(mask) if name == "xor" else refuse("coins of each record in another form", _FLIP)
 
 
-__all__ = ["Flips", "operated"]
+__all__ = ["FlippedRecords", "operated"]
 
 _FEW = 64  # options of which each is read
 
@@ -141,7 +141,7 @@ class Given(Private):
         _not_private("a probability", probability)
         size = sizes.as_number(size)
         if isinstance(size, numbers.Number):
-            return Flips(_positive("a probability", probability, 1.0), size)
+            return FlippedRecords(_positive("a probability", probability, 1.0), size)
         if size is not None:
             refuse("several coins at once, but for one for each row of the data", "size=len(df)")
         return number("bool")

@@ -56,7 +56,7 @@ class DrawOfKeys(Private):
         self.is_used, self.level = False, current().level
 
 
-class Noisy(Private):
+class NoisyKeys(Private):
     """Counts with noise under keys of the data, which nobody may see before a threshold cuts them."""
 
     __slots__ = ("draw", "is_cut", "table")
@@ -89,7 +89,7 @@ class Above(Private):
     __slots__ = ("noisy", "threshold")
     noun = "comparison of a noisy table by keys of the data"
 
-    def __init__(self, noisy: Noisy, threshold: float) -> None:
+    def __init__(self, noisy: NoisyKeys, threshold: float) -> None:
         self.noisy, self.threshold = noisy, threshold
 
 
@@ -135,8 +135,8 @@ def operated(name: str, left: Any, right: Any) -> Any:
             if isinstance(table, Keyed) and isinstance(draw, DrawOfKeys) and draw.table is table and not draw.is_used:
                 same_step(draw.level)
                 draw.is_used = True
-                return Noisy(table, draw)
-    if isinstance(left, Noisy) and name in ("ge", "gt") and type(right) in (int, float) and np.isfinite(right):
+                return NoisyKeys(table, draw)
+    if isinstance(left, NoisyKeys) and name in ("ge", "gt") and type(right) in (int, float) and np.isfinite(right):
         return Above(left, float(right))
     if isinstance(left, Keyed) or isinstance(right, Keyed):
         return refuse("an operator on a table whose keys are those of the data", frames.REINDEX)
@@ -162,7 +162,7 @@ def one_each(table: Keyed) -> tuple[numbers.Number, int]:
             refuse("a threshold for counts in which a record may be more than once", "counts before the join")
     else:
         refuse("a threshold for counts in which a person may be more than once", _DISTINCT)
-    made = None if rows.made is None else steps.Step("any_key", (rows.made,))
+    made = None if rows.made is None else steps.MadeStep("any_key", (rows.made,))
     exact = numbers.summed_of(
         rows, part.space, ones, ones, whole=True, labels=None, columns=None, kinds=NP_INT, made=made
     )
@@ -186,7 +186,7 @@ _ABOVE |= {(name, False): not says for (name, _), says in _ABOVE.items()}
 """By a comparison's name, and whether the noisy count stands left, whether its truth says that the count is above."""
 
 
-class Loop(Private):
+class KeyLoop(Private):
     """``counts.items()``: each key with its count."""
 
     __slots__ = ("table",)
@@ -196,17 +196,17 @@ class Loop(Private):
     def __init__(self, table: Keyed) -> None:
         self.table = table
 
-    def items(self, *, is_above: bool) -> tuple[Any, Count]:
+    def items(self, *, is_above: bool) -> tuple[Any, KeyCount]:
         """Return a key that stands for any, and its count."""
         given = [Token() if is_above else Key() for _ in self.table.keys]
-        return given[0] if len(given) == 1 else tuple(given), Count(is_above=is_above)
+        return given[0] if len(given) == 1 else tuple(given), KeyCount(is_above=is_above)
 
 
-def items(table: Keyed) -> Loop:
+def items(table: Keyed) -> KeyLoop:
     """``items()`` of a table by keys: a loop over keys and counts."""
     if table.is_of_all:
         refuse("a loop over all categories in the order of their counts", "x.value_counts(sort=False).items()")
-    return Loop(table)
+    return KeyLoop(table)
 
 
 OF_KEYED |= {"items": items}
@@ -220,7 +220,7 @@ class Key(Private):
     to_release = LOOP
 
 
-class Count(Private):
+class KeyCount(Private):
     """The count of one key.
 
     Attributes:
@@ -269,7 +269,7 @@ class NoisyInLoop(Private):
     noun = "noisy count of a key of the data, before a threshold"
     to_release = LOOP
 
-    def __init__(self, count: Count) -> None:
+    def __init__(self, count: KeyCount) -> None:
         self.count = count
 
 
@@ -345,14 +345,14 @@ def compared(name: str, left: Any, right: Any) -> bool | None:
 def operated_in_loop(name: str, left: Any, right: Any) -> Any:
     """What an operator does with a count of a key, or with its noisy one below the threshold."""
     for one, other, is_left in ((left, right, True), (right, left, False)):
-        if isinstance(one, Count) and name == "add":
+        if isinstance(one, KeyCount) and name == "add":
             return one.plus(other)
         if isinstance(one, NoisyInLoop):
             return one.count.compared(name, other, is_left=is_left)
     return refuse("this operator on a key of the data, or on its count", LOOP)
 
 
-def looped(loop: Loop, body: Callable[..., Any], fresh: Sequence[bool], before: Sequence[Any]) -> list[Any]:
+def looped(loop: KeyLoop, body: Callable[..., Any], fresh: Sequence[bool], before: Sequence[Any]) -> list[Any]:
     """Return what a loop makes of the names that it sets: collections that were empty before it, or nothing usable.
 
     Args:
@@ -387,8 +387,12 @@ def _is_empty(value: Any) -> bool:
 
 
 def _passes(
-    loop: Loop, body: Callable[..., Any], kinds: Sequence[type | None], before: Sequence[Any], carried: Sequence[bool]
-) -> tuple[list[bool], list[Any], Count]:
+    loop: KeyLoop,
+    body: Callable[..., Any],
+    kinds: Sequence[type | None],
+    before: Sequence[Any],
+    carried: Sequence[bool],
+) -> tuple[list[bool], list[Any], KeyCount]:
     """Call the body below the threshold and above; return which names it sets, what it was given, and the count."""
     changed, given, count, seen = [False] * len(before), [], None, []
     for is_above in (False, True):
@@ -414,14 +418,14 @@ def _passes(
 __all__ = [
     "Above",
     "Collected",
-    "Count",
     "DrawOfKeys",
     "HowMany",
     "Kept",
     "Key",
-    "Loop",
-    "Noisy",
+    "KeyCount",
+    "KeyLoop",
     "NoisyInLoop",
+    "NoisyKeys",
     "Unsorted",
     "compared",
     "looped",

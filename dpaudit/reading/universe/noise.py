@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.draws import Kind, Source
+from dpaudit.reading.draws import Kind, NoiseSource
 from dpaudit.reading.universe import decisions, numbers, sizes, steps
 from dpaudit.reading.universe.columns import Sampling
 from dpaudit.reading.universe.numbers import Number
@@ -287,7 +287,7 @@ class Normaliser(Private):
         self.scores = scores
 
 
-class Coins(Private):
+class RowCoins(Private):
     """A uniform number for each row."""
 
     __slots__ = ("is_used", "level", "rows")
@@ -332,7 +332,7 @@ def _difference(draw: Draw) -> Draw:
     return difference
 
 
-def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def drawn(source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Return what a call of a source of randomness gives."""
     if "random_state" in keywords and keywords["random_state"] is not None:
         refuse("a fixed seed: the noise is the same in every run, which is none", "the call without random_state")
@@ -374,7 +374,7 @@ def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
 
 
 def _sized(
-    source: Source, args: tuple[Any, ...], keywords: dict[str, Any]
+    source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any], Fraction]:
     """Return arguments with as many draws as records, and a scale in units of a power of their number."""
     if source.name in ("rand", "randn"):
@@ -402,7 +402,7 @@ def how_many(size: Any) -> Any:
     return size
 
 
-def _drawn(law: str, scale: Any, location: Any, size: Any, source: Source, per: Fraction = Fraction(0)) -> Any:
+def _drawn(law: str, scale: Any, location: Any, size: Any, source: NoiseSource, per: Fraction = Fraction(0)) -> Any:
     size = how_many(size)
     if isinstance(size, Private):
         if per:
@@ -414,7 +414,7 @@ def _drawn(law: str, scale: Any, location: Any, size: Any, source: Source, per: 
             refuse("noise for every record", "noise on the sum, or reports of each record under the relation replace")
         if not is_around_0 or np.ndim(scale) or scale != 1:
             refuse("random numbers of records between other ends than 0 and 1", "np.random.random(len(df))")
-        return Coins(size.rows)
+        return RowCoins(size.rows)
     if isinstance(scale, pd.Series | pd.DataFrame) or not _is_finite(scale) or isinstance(scale, bool):
         refuse("noise of a scale that is no finite number", "a positive scale")
     if law in ("uniform", "logistic"):
@@ -453,13 +453,13 @@ def fresh(
     return Draw(law, scales, np.zeros(count, bool), kind, np.arange(count).reshape(shape), details, per)
 
 
-def _by_released(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _by_released(source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if sort_of((args, keywords)) == PRIVATE:
         refuse(f"{source.title} of a private number, with a released scale or size", "a public scale")
     return _picked(source, args, keywords)
 
 
-def _unbound(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _unbound(source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     sort = sort_of((args, keywords))
     if sort > RELEASED:
         refuse(f"{source.title} of a private value, whose price is not known", NOISE_FIRST)
@@ -477,7 +477,7 @@ _PICKING = {
 """The arguments of what returns so many of some options."""
 
 
-def _picked(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Token:
+def _picked(source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any]) -> Token:
     """Return what is drawn from public and released options alone, of its length where that is public."""
     names = _PICKING.get(source.name, ()) if source.kind in (Kind.GENERATOR, Kind.LEGACY) else ()
     given = dict(zip(names, args, strict=False)) | keywords
@@ -490,7 +490,7 @@ def _picked(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> 
     return Token((size,), frozenset(("texts",))) if is_listed else Token()
 
 
-def _chosen(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _chosen(source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """``choice(a, size=None, replace=True, p=None)``."""
     names = dict(zip(("a", "size", "replace", "p"), args, strict=False)) | keywords
     chances = names.get("p")
@@ -609,7 +609,7 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
     released = array(shape) if exact.labels is None else Token(shape, frozenset(("series",)), exact.labels)
     if draw.law == "laplace" and exact.sample is None and not draw.per and len(shape) == 1 and np.ptp(draw.scales) == 0:
         state = current()
-        decisions.followed(state, released, decisions.Scores(exact, float(draw.scales[0]), state.released, line()))
+        decisions.followed(state, released, decisions.NoisyScores(exact, float(draw.scales[0]), state.released, line()))
     return released
 
 

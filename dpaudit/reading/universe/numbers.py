@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.universe import steps
-from dpaudit.reading.universe.columns import CASTS, NO_MASK, Column, Rows, plain
+from dpaudit.reading.universe.columns import CASTS, NO_MASK, Column, TableRows, plain
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse, refuse_form
 from dpaudit.reading.universe.values import NP_FLOAT, Token, joined, kind_of_plain
 
@@ -82,7 +82,7 @@ class Number(Private):
         labels: Any = None,
         columns: Any = None,
         is_whole: bool = False,
-        rows: Rows | None = None,
+        rows: TableRows | None = None,
         terms: steps.Parts | None = None,
         known: Any = None,
         per: Fraction = Fraction(0),
@@ -119,7 +119,7 @@ class Number(Private):
         known = changes.pop("known", None if self.known is None else function(self.known))
         return self.like(function(self.low), function(self.high), terms=terms, known=known, **changes)
 
-    def step(self) -> steps.Step | None:
+    def step(self) -> steps.MadeStep | None:
         """Return all of it as one step, with the public numbers in it."""
         constant = None if self.known is None else self.known[2]
         return steps.vector(self.terms, constant)
@@ -511,7 +511,7 @@ def summed(
 
 
 def summed_of(
-    rows: Rows, space: Any, low: Any, high: Any, *, made: steps.Step | None = None, what: str = "",
+    rows: TableRows, space: Any, low: Any, high: Any, *, made: steps.MadeStep | None = None, what: str = "",
     is_sum: bool = False, **known: Any,
 ) -> Number:  # fmt: skip
     """Return the sum over rows of what each row adds, at least and at most; ``made`` where there is a word for it.
@@ -555,10 +555,10 @@ class Undecided(Private):
     __slots__ = ("is_kept", "rows", "space")
     noun = "comparison with a released number"
 
-    def __init__(self, rows: Rows, space: Any, *, is_kept: bool = False) -> None:
+    def __init__(self, rows: TableRows, space: Any, *, is_kept: bool = False) -> None:
         self.rows, self.space, self.is_kept = rows, space, is_kept
 
-    def kept(self, rows: Rows) -> Undecided:
+    def kept(self, rows: TableRows) -> Undecided:
         """Return those of some rows for which it holds."""
         if not rows.same(self.rows) or self.is_kept:
             refuse(NO_MASK, "len(df[x > LIMIT]) + laplace(…)")
@@ -580,7 +580,7 @@ class Undecided(Private):
         refuse(f".{name} of a {self.noun}", "(x > noisy).sum() + laplace(…), or len(df[x > noisy]) + laplace(…)")
 
 
-def _added_by_tables(rows: Rows, space: Any, low: Any, high: Any, what: str) -> steps.Parts | None:
+def _added_by_tables(rows: TableRows, space: Any, low: Any, high: Any, what: str) -> steps.Parts | None:
     """Return sums of what a library says that each record adds to each place."""
     flat, top = (table.reshape(len(table), -1) for table in (low, high))
     if rows.made is None or flat.shape[1] > steps.MOST_TABLES:
@@ -593,7 +593,7 @@ def _added_by_tables(rows: Rows, space: Any, low: Any, high: Any, what: str) -> 
         )
         if added is None:
             return None
-        steps_made.append(steps.Step("sum", (rows.made, added)))
+        steps_made.append(steps.MadeStep("sum", (rows.made, added)))
     counts = np.eye(len(steps_made)).reshape(len(steps_made), *low.shape[1:])
     return tuple(steps_made), counts
 
@@ -616,10 +616,10 @@ def beyond(column: Column, start: Any, sign: int) -> Number:
     )
 
 
-def length_of(rows: Rows) -> Number:
+def length_of(rows: TableRows) -> Number:
     """Return how many rows there are."""
     ones = np.ones(len(rows.space))
-    made = None if rows.made is None else steps.Step("sum", (rows.made,))
+    made = None if rows.made is None else steps.MadeStep("sum", (rows.made,))
     known: Any = {"whole": True, "labels": None, "columns": None, "kinds": frozenset(("int",)), "made": made}
     length = summed_of(rows, rows.space, ones, ones, is_sum=True, **known)
     length.rows = rows

@@ -17,9 +17,9 @@ import pandas as pd
 from dpaudit.reading.python import OPERATION
 from dpaudit.reading.universe import builtin_calls, column_methods, columns, given, keys, sizes, steps, vectors
 from dpaudit.reading.universe.groups import Keyed, PerPerson
-from dpaudit.reading.universe.noise import Coins, Draw, Exponentials, Half, Normaliser, Shifted, meet
+from dpaudit.reading.universe.noise import Draw, Exponentials, Half, Normaliser, RowCoins, Shifted, meet
 from dpaudit.reading.universe.numbers import Number, Undecided
-from dpaudit.reading.universe.records import Adding, Cell
+from dpaudit.reading.universe.records import Adding, RecordNumber
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current_domain, refuse, refuse_form
 from dpaudit.reading.universe.values import NP_FLOAT, NP_INT, PUBLIC, Token, combined, sort_of
 
@@ -204,10 +204,10 @@ def number_attribute(x: Number, name: str) -> Any:
     return refuse(f".{name} of a private number is not known", NOISE_FIRST)
 
 
-_OF_KEYS = (Keyed, keys.DrawOfKeys, keys.Noisy)
+_OF_KEYS = (Keyed, keys.DrawOfKeys, keys.NoisyKeys)
 _BY_ZERO = ("floordiv", "mod")
 """Operators of whole numbers that give floats where pandas divides by 0, and whole numbers elsewhere."""
-_OF_KEY_LOOPS = (keys.Key, keys.Count, keys.NoisyInLoop)
+_OF_KEY_LOOPS = (keys.Key, keys.KeyCount, keys.NoisyInLoop)
 
 
 class Operators(builtin_calls.Builtins):
@@ -236,7 +236,7 @@ class Operators(builtin_calls.Builtins):
             return keys.operated(name, left, right)
         if isinstance(left, _OF_KEY_LOOPS) or isinstance(right, _OF_KEY_LOOPS):
             return keys.operated_in_loop(name, left, right)
-        if isinstance(left, given.Flips) or isinstance(right, given.Flips):
+        if isinstance(left, given.FlippedRecords) or isinstance(right, given.FlippedRecords):
             return given.operated(name, left, right)
         if isinstance(left, Half) or isinstance(right, Half):
             if name in ("add", "sub") and isinstance(left, Half):
@@ -244,18 +244,18 @@ class Operators(builtin_calls.Builtins):
             refuse("noise of one side alone, by which some outputs are impossible", "np.random.laplace(0, scale)")
         if isinstance(left, Draw) or isinstance(right, Draw):
             return self._with_draw(name, left, right)
-        if isinstance(left, Coins) or isinstance(right, Coins):
-            if name in ("lt", "le") and isinstance(left, Coins):
+        if isinstance(left, RowCoins) or isinstance(right, RowCoins):
+            if name in ("lt", "le") and isinstance(left, RowCoins):
                 return left.below(right)
-            if name in ("gt", "ge") and isinstance(right, Coins):
+            if name in ("gt", "ge") and isinstance(right, RowCoins):
                 return right.below(left)
             refuse("a random number of each record other than compared with a rate", "np.random.random(len(df)) < 0.1")
-        if isinstance(left, Cell) or isinstance(right, Cell):
+        if isinstance(left, RecordNumber) or isinstance(right, RecordNumber):
             if isinstance(left, Adding) and name in ("add", "sub"):
                 return left.plus(right, 1 if name == "add" else -1)
             if isinstance(right, Adding) and name == "add":
                 return right.plus(left, 1)
-            first, other = (left, right) if isinstance(left, Cell) else (right, left)
+            first, other = (left, right) if isinstance(left, RecordNumber) else (right, left)
             if name in columns.COMPARISONS:
                 return first.compared(name, other, is_left=first is left)
             return first.combined(name, other, is_left=first is left)
@@ -265,7 +265,7 @@ class Operators(builtin_calls.Builtins):
             if name == "add" and isinstance(right, Adding):
                 return right.plus(left, 1)
             refuse("a loop over records that does more than add to a number", "sums: total += x")
-        if isinstance(left, column_methods.Turned) and name == "matmul":
+        if isinstance(left, column_methods.TurnedRows) and name == "matmul":
             return left.times(right)
         if isinstance(left, columns.Column) or isinstance(right, columns.Column):
             return self._of_columns(name, left, right)

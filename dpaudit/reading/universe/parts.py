@@ -15,27 +15,27 @@ import pandas as pd
 
 from dpaudit.reading import dispatch, draws, source
 from dpaudit.reading.universe import called, calls, column_methods, columns, noise, numbers, operators
-from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
+from dpaudit.reading.universe.base import UncalledMethod, hook, naturally, stands_for_others
 from dpaudit.reading.universe.column_methods import Written
 from dpaudit.reading.universe.columns import Sampling
 from dpaudit.reading.universe.counting import ByKey, Counting, Within
 from dpaudit.reading.universe.frames import Frame, Loc
 from dpaudit.reading.universe.groups import Groups, Keyed, PersonTable, Tally
-from dpaudit.reading.universe.keys import Collected, Noisy
-from dpaudit.reading.universe.records import Row
+from dpaudit.reading.universe.keys import Collected, NoisyKeys
+from dpaudit.reading.universe.records import RecordRow
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
     Private,
     refuse,
 )
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, Token, array, is_of_users_class, number, sort_of
-from dpaudit.reading.universe.vectors import Lengths, Vectors, vectors_of
+from dpaudit.reading.universe.vectors import RowLengths, Vectors, vectors_of
 
 _VALUES = frozenset(
     ("T", "dtype", "name", "real", "imag", "str", "dt", "args", "index", "columns", "values", "size", "empty")
 )
 """Attributes of released values that are no methods."""
-_SELECTING = (Frame, Groups, Keyed, PersonTable, Loc, Row, Noisy, Tally, Vectors, Lengths, ByKey, Written)
+_SELECTING = (Frame, Groups, Keyed, PersonTable, Loc, RecordRow, NoisyKeys, Tally, Vectors, RowLengths, ByKey, Written)
 _INDEXERS = frozenset(("_LocIndexer", "_iLocIndexer", "_AtIndexer", "_iAtIndexer"))
 _ARGS = vars(BaseException)["args"]
 _DUNDERS = (
@@ -67,7 +67,7 @@ class Parts(called.Calls):
             if name[:2] == "__":
                 refuse(f"the attribute {name}")
             if name not in _VALUES:
-                return Bound(owner_, name)
+                return UncalledMethod(owner_, name)
             self._certain(owner_)
             self.raises("any")
             return Token()
@@ -117,20 +117,20 @@ class Parts(called.Calls):
         if name.startswith("_"):
             refuse(f"the attribute {name}")
         if isinstance(owner, Frame) and name in ("iterrows", "itertuples", "to_dict"):
-            return Bound(owner, name)
+            return UncalledMethod(owner, name)
         if isinstance(owner, columns.Column):
             return (
-                Bound(owner, name)
+                UncalledMethod(owner, name)
                 if column_methods.column_method(owner, name) is not None
                 else column_methods.column_attribute(owner, name)
             )
         if isinstance(owner, numbers.Number):
             known = operators.number_method(owner, name) is not None or name in ("add", "sub", "mul", "div")
-            return Bound(owner, name) if known else operators.number_attribute(owner, name)
+            return UncalledMethod(owner, name) if known else operators.number_attribute(owner, name)
         if isinstance(owner, noise.Draw):
             return owner.shape if name == "shape" else refuse(f".{name} of noise", "the noise added to a number")
         if owner.method(name) is not None:
-            return Bound(owner, name)
+            return UncalledMethod(owner, name)
         return owner.get(name)
 
     def _attribute_of_object(self, owner: Any, name: str) -> Any:

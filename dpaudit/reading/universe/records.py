@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.universe import frames
-from dpaudit.reading.universe.columns import Column, Listed, Rows, plain
+from dpaudit.reading.universe.columns import Column, ListedColumn, TableRows, plain
 from dpaudit.reading.universe.state import Left, Private, RefusalError, current, current_domain, refuse, refuse_raising
 from dpaudit.reading.universe.values import PUBLIC, joined, kind_of_plain, sort_of
 
@@ -29,7 +29,7 @@ class Unbound:
 UNBOUND = Unbound()
 
 
-class Cell(Private):
+class RecordNumber(Private):
     """A number of one record, between two ends.
 
     Attributes:
@@ -46,7 +46,7 @@ class Cell(Private):
     def compared(self, name: str, other: Any, *, is_left: bool) -> bool:
         """Return the outcome of a comparison, which has to be one for the whole cell."""
         test = getattr(operator, name)
-        if isinstance(other, Cell):
+        if isinstance(other, RecordNumber):
             pairs = [(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
             outcomes = {bool(test(a, b) if is_left else test(b, a)) for a, b in pairs}
             if len(outcomes) == 1 and name in ("lt", "le", "gt", "ge"):
@@ -65,7 +65,7 @@ class Cell(Private):
 
     def combined(self, name: str, other: Any, *, is_left: bool) -> Any:
         """Return the least and the most of an operator's result."""
-        if isinstance(other, Cell):
+        if isinstance(other, RecordNumber):
             if name == "truediv":
                 refuse("a quotient of two values of a record of which only bounds are known")
             ends = [(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
@@ -89,16 +89,16 @@ class Cell(Private):
             least = min(least, 0.0)
         if name == "mul" and other is self:
             least = max(least, 0.0) if self.low > 0 or self.high < 0 else 0.0
-        return Cell(least, most)
+        return RecordNumber(least, most)
 
-    def negative(self) -> Cell:
+    def negative(self) -> RecordNumber:
         """``-x``."""
-        return Cell(-self.high, -self.low)
+        return RecordNumber(-self.high, -self.low)
 
-    def absolute(self) -> Cell:
+    def absolute(self) -> RecordNumber:
         """``abs(x)``."""
         ends = abs(self.low), abs(self.high)
-        return Cell(0.0 if self.low <= 0 <= self.high else min(ends), max(ends))
+        return RecordNumber(0.0 if self.low <= 0 <= self.high else min(ends), max(ends))
 
 
 def _is_plain_number(value: Any) -> bool:
@@ -108,13 +108,13 @@ def _is_plain_number(value: Any) -> bool:
 def extreme(function: Callable[..., Any], values: Sequence[Any]) -> Any:
     """Return the least or the most of cells and numbers, which keeps order."""
     for each in values:
-        if not isinstance(each, Cell) and not _is_plain_number(each):
+        if not isinstance(each, RecordNumber) and not _is_plain_number(each):
             refuse(f"the least or the most of a value of a record and a {type(each).__name__}")
-        if isinstance(each, Cell) and each.column is not None:
-            each.column.cut([other for other in values if not isinstance(other, Cell)])
-    low = function(each.low if isinstance(each, Cell) else each for each in values)
-    high = function(each.high if isinstance(each, Cell) else each for each in values)
-    return low if low == high else Cell(low, high)
+        if isinstance(each, RecordNumber) and each.column is not None:
+            each.column.cut([other for other in values if not isinstance(other, RecordNumber)])
+    low = function(each.low if isinstance(each, RecordNumber) else each for each in values)
+    high = function(each.high if isinstance(each, RecordNumber) else each for each in values)
+    return low if low == high else RecordNumber(low, high)
 
 
 class Adding(Private):
@@ -136,7 +136,7 @@ class Adding(Private):
 
 
 def _ends(value: Any) -> tuple[float, float, str]:
-    if isinstance(value, Cell):
+    if isinstance(value, RecordNumber):
         return value.low, value.high, "float"
     if not _is_plain_number(value):
         refuse(f"a loop over records that adds a {type(value).__name__} to a number", "numbers")
@@ -159,7 +159,7 @@ class Records(Private):
     __slots__ = ("is_gone", "is_once", "rows", "space", "values")
     noun = "list of records"
 
-    def __init__(self, rows: Rows, space: Any, values: list[Any], *, is_once: bool = False) -> None:
+    def __init__(self, rows: TableRows, space: Any, values: list[Any], *, is_once: bool = False) -> None:
         self.rows, self.space, self.values = rows, space, values
         self.is_once, self.is_gone = is_once, False
 
@@ -171,7 +171,7 @@ class Index(Private):
     noun = "label of a record"
 
 
-class Row(Private):
+class RecordRow(Private):
     """A record, as ``iterrows``, ``itertuples`` or ``to_dict("records")`` gives it, with the columns that are named."""
 
     __slots__ = ("kind", "values")
@@ -209,7 +209,7 @@ def records_of(value: Any) -> Records | None:
             refuse("an iterator over records that is gone through twice, which gives nothing then", "list(x)")
         value.is_gone = value.is_once
         return value
-    if isinstance(value, Listed):
+    if isinstance(value, ListedColumn):
         value = value.gone_through()
     if isinstance(value, Column) and not value.width:
         if not value.is_stable:
@@ -226,7 +226,7 @@ def cells_of(column: Column) -> Iterator[Any]:
     source = column if column.source else None
     for first, last in zip(listed, highs, strict=True):
         is_point = first is last or first == last or first != first
-        yield first if is_point else Cell(float(first), float(last), source)
+        yield first if is_point else RecordNumber(float(first), float(last), source)
 
 
 def zipped(values: Sequence[Any]) -> Records:
@@ -256,7 +256,7 @@ def of_frame(frame: frames.Frame, kind: str, used: Sequence[str]) -> Records:
         common = np.result_type(*types)
         columns = [column_of(each, common) for each in columns]
     both = zipped(columns)
-    rows: list[Any] = [Row(dict(zip(names, each, strict=True)), kind) for each in both.values]
+    rows: list[Any] = [RecordRow(dict(zip(names, each, strict=True)), kind) for each in both.values]
     rows_read = [(Index(), row) for row in rows] if kind == "iterrows" else rows
     return Records(both.rows, both.space, rows_read, is_once=kind != "to_dict")
 
@@ -308,7 +308,7 @@ def applied(function: Any, column: Column, name: str) -> Column:
     for each in cells_of(column):
         with one_record():
             result = domain.call_of_record(function, each)
-        first, last = (result.low, result.high) if isinstance(result, Cell) else (result, result)
+        first, last = (result.low, result.high) if isinstance(result, RecordNumber) else (result, result)
         if sort_of(first) != PUBLIC or isinstance(first, list | dict | set | tuple):
             refuse(f"{name} of a function that returns no single value", "a number or a text")
         low.append(first)
@@ -323,10 +323,10 @@ def applied_to_rows(function: Any, through: Records, names: Sequence[str]) -> Co
     """
     low, high = [], []
     domain = current_domain()
-    for row in [*(row for _, row in through.values), Row(dict.fromkeys(names, math.nan), "iterrows")]:
+    for row in [*(row for _, row in through.values), RecordRow(dict.fromkeys(names, math.nan), "iterrows")]:
         with one_record():
             result = domain.call_of_record(function, row)
-        first, last = (result.low, result.high) if isinstance(result, Cell) else (result, result)
+        first, last = (result.low, result.high) if isinstance(result, RecordNumber) else (result, result)
         if sort_of(first) != PUBLIC or type(first) not in (int, float, bool, str, np.int64, np.float64, np.bool_):
             refuse("apply of a function that returns no single value", "a number or a text")
         low.append(first)
@@ -368,7 +368,7 @@ def comprehended(records: Records, element: Callable[[Any], Any], keep: Callable
             if keep is not None and not for_a_record(keep, each):
                 continue
             result = for_a_record(element, each)
-        first, last = (result.low, result.high) if isinstance(result, Cell) else (result, result)
+        first, last = (result.low, result.high) if isinstance(result, RecordNumber) else (result, result)
         if sort_of(first) != PUBLIC or isinstance(first, list | dict | set | tuple):
             refuse("a comprehension over records of something that is no single value", "a number")
         low.append(first)

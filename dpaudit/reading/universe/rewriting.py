@@ -27,7 +27,7 @@ _LEAVES = (
 )
 
 
-class Ending(ast.Return):
+class LoopEnding(ast.Return):
     """The end of what a loop's body becomes, which is rewritten already."""
 
 
@@ -176,7 +176,7 @@ class Rewriter(Statements):
         """A name of a function around: what is done with a record may not set it."""
         return [node, at(node, ast.Expr(ask("outer", constant(", ".join(node.names)))))]
 
-    def visit_Ending(self, node: Ending) -> Any:  # noqa: N802
+    def visit_Ending(self, node: LoopEnding) -> Any:  # noqa: N802
         """``continue``."""
         return ast.Return(node.value)
 
@@ -193,7 +193,7 @@ class Rewriter(Statements):
         through, given, folded_name = self.temporary(), self.temporary(), self.temporary()
         body_name = self.temporary()
         end = ast.Return(ast.Tuple([ask("bound", thunk(read(name))) for name in names], ast.Load()))
-        body = [Continued(at(node, Ending(end.value))).visit(each) for each in copy.deepcopy(node.body)]
+        body = [Continued(at(node, LoopEnding(end.value))).visit(each) for each in copy.deepcopy(node.body)]
         unbound: list[ast.stmt] = [
             ast.If(ask("unbound", read(name)), [ast.Delete([ast.Name(name, ast.Del())])], []) for name in names
         ]

@@ -28,7 +28,7 @@ import pandas as pd
 
 from dpaudit.reading.callables import constants_of
 from dpaudit.reading.universe import cells, second_draws
-from dpaudit.reading.universe.assumed import Line, differs, refuted, watching
+from dpaudit.reading.universe.assumed import WatchedLine, differs, refuted, watching
 from dpaudit.settings import PATIENCE, fork
 
 SIZES = (0, 1, 2, 3, 8, 40)
@@ -269,7 +269,7 @@ def disagreement(
     replaced: bool = False,
     pairs: int = PAIRS,
     seed: int = 1,
-    lines: Sequence[Line] = (),
+    lines: Sequence[WatchedLine] = (),
     data: Any = None,
 ) -> Compared:
     """Hold a bound against real runs on neighbouring frames, and what is given of lines also against data."""
@@ -333,7 +333,7 @@ def _repeated(function: Any, frame: Any, run: second_draws.Run, more: tuple[Any,
 
 
 def _refuted_on(
-    function: Any, data: Any, lines: Sequence[Line], more: tuple[Any, Any], *, replaced: bool, person: str | None
+    function: Any, data: Any, lines: Sequence[WatchedLine], more: tuple[Any, Any], *, replaced: bool, person: str | None
 ) -> str | None:
     """Hold what is given of lines against neighbours of the data: without some rows, or with others in their place.
 

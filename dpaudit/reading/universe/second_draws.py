@@ -24,10 +24,10 @@ from dpaudit.program.laws import LAWS
 from dpaudit.program.noise import Noise, shape_of_size
 from dpaudit.reading.draws import BOUND
 from dpaudit.reading.source import is_of_user
-from dpaudit.reading.universe.assumed import Line, Seen
+from dpaudit.reading.universe.assumed import SeenLines, WatchedLine
 
 __all__ = [
-    "GivenNoise",
+    "PendingNoise",
 ]
 
 _SLACK = 1e-6
@@ -45,10 +45,10 @@ class Run:
     """The draws of one run, and what each was added to in a run that it is held against."""
 
     def __init__(
-        self, seed: int, *, new: list[int], size: int, before: Run | None = None, lines: Sequence[Line] = ()
+        self, seed: int, *, new: list[int], size: int, before: Run | None = None, lines: Sequence[WatchedLine] = ()
     ) -> None:
         self.rng = np.random.Generator(np.random.PCG64(seed))
-        self.seed, self.lines, self.seen = seed, lines, Seen()
+        self.seed, self.lines, self.seen = seed, lines, SeenLines()
         self.said: list[str] = []  # what is printed, logged and told by an exception
         self.ticks = 0  # of the clock, which goes on when somebody looks at it
         self.draws = 0
@@ -115,7 +115,7 @@ _SQUARED = ("gaussian", "discrete_gaussian")
 _INTEGERS = ("discrete", *WHOLE)
 
 
-class Drawn:
+class UnitDraw:
     """A draw: of scale 1, or a whole number.
 
     Attributes:
@@ -151,7 +151,7 @@ class Pending:
     __slots__ = ("draw", "factor", "is_rounded", "shift")
     __array_priority__ = 1e9
 
-    def __init__(self, draw: Drawn, factor: float = 1.0, shift: float = 0.0, *, is_rounded: bool = False) -> None:
+    def __init__(self, draw: UnitDraw, factor: float = 1.0, shift: float = 0.0, *, is_rounded: bool = False) -> None:
         self.draw, self.factor, self.shift, self.is_rounded = draw, factor, shift, is_rounded
 
     def _met(self, other: Any, sign: float = 1.0) -> Any:
@@ -359,12 +359,12 @@ def _noise(law: str, location: Any, scale: Any, size: Any) -> Any:
         shape = (int(size),) if np.ndim(size) == 0 else tuple(size)
     rate = (float(scale),) if law == "geometric" else ()
     if shape == ():
-        made = Pending(Drawn(law, *rate)) * (1.0 if law == "geometric" else scale)
+        made = Pending(UnitDraw(law, *rate)) * (1.0 if law == "geometric" else scale)
         return made + location if np.any(np.asarray(location) != 0) else made
     count = int(np.prod(shape))
     scales = np.broadcast_to(np.asarray(1.0 if law == "geometric" else scale, float), shape).ravel()
     starts = np.broadcast_to(np.asarray(location), shape).ravel()
-    each = [Pending(Drawn(law, *rate)) * scales[place] for place in range(count)]
+    each = [Pending(UnitDraw(law, *rate)) * scales[place] for place in range(count)]
     if np.any(np.asarray(location) != 0):
         each = [one + start for one, start in zip(each, starts, strict=True)]
     return array_of(each, shape)
@@ -618,7 +618,7 @@ def _same_order(frame: Any, n: Any = None, frac: Any = None, **more: Any) -> Any
 # the same, at a δ, the pair shows nothing of ε and is passed over.
 
 
-class GivenNoise(Noise):
+class PendingNoise(Noise):
     """Stands for the noise of a program."""
 
     def _draw(self, method: str, *arguments: Any) -> Any:
@@ -628,7 +628,7 @@ class GivenNoise(Noise):
             return low + (high - low) * float(run.rng.random())
         if method == "bernoulli":
             return bool(run.rng.random() < arguments[0])
-        return Pending(Drawn(method, *arguments)) * (1 if method in WHOLE else arguments[0])
+        return Pending(UnitDraw(method, *arguments)) * (1 if method in WHOLE else arguments[0])
 
     def _as_array(self, draws: Any) -> Any:
         return array_of(list(draws), draws.shape)
@@ -639,7 +639,7 @@ class GivenNoise(Noise):
     def bernoulli(self, probability: Any, size: Any = None) -> Any:
         """A coin; or one for each record, to turn over what it says."""
         if size is not None and shape_of_size(size) == (now().size,):
-            return Coins(float(probability), uniform(now().size) < probability)
+            return RecordCoins(float(probability), uniform(now().size) < probability)
         return super().bernoulli(probability, size)
 
     def poisson(self, data: Any, rate: Any) -> Any:
@@ -657,7 +657,7 @@ class GivenNoise(Noise):
         run, listed, given = now(), list(options), [float(score) for score in scores]
         first = given.index(max(given))
         lead = given[first] - max(given[:first] + given[first + 1 :])
-        noise = float(Drawn("laplace").value) * float(scale)
+        noise = float(UnitDraw("laplace").value) * float(scale)
         is_told, before = lead + noise > threshold, run.repeated()
         if before is not None:
             known, was_told, far = before
@@ -668,7 +668,7 @@ class GivenNoise(Noise):
         return listed[first] if is_told else None
 
 
-class Coins:
+class RecordCoins:
     """A coin for each record, that turns over a bit which it tells of itself."""
 
     __pandas_priority__ = 5_000

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.universe import cells, numbers, steps
-from dpaudit.reading.universe.columns import Column, Rows, plain
+from dpaudit.reading.universe.columns import Column, TableRows, plain
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.state import current, refuse, refuse_by_name
 from dpaudit.reading.universe.values import NP_FLOAT, NP_INT, Token, combined, number
@@ -34,7 +34,7 @@ class Size:
     number: Number  # n, as a private number, of whose rows there may be one draw each
 
 
-def length(rows: Rows) -> Any:
+def length(rows: TableRows) -> Any:
     """Return how many rows there are: a private number, or a released one of all records where those are replaced."""
     many, state = numbers.length_of(rows), current()
     is_public = state.replaced and state.person is None and rows.has_all and rows.sample is None
@@ -213,7 +213,7 @@ def variance(column: Column, ddof: Any) -> Number:
         refuse("a variance over n - 1 where warnings are errors, as that of one record is", "ddof=0")
     square = (float(plain(column.high).max()) - float(plain(column.low).min())) ** 2
     far, step = np.full(len(column.space), square), column.step()
-    made = None if column.rows.made is None or step is None else steps.Step("deviations", (column.rows.made, step))
+    made = None if column.rows.made is None or step is None else steps.MadeStep("deviations", (column.rows.made, step))
     known: Any = {"whole": False, "labels": None, "columns": None, "kinds": NP_FLOAT, "made": made}
     total = numbers.summed_of(column.rows, column.space, 0 * far, far, **known)
     total.known = numbers.spanned(0.0, np.inf)

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from dpaudit.reading.source import is_of_user
-from dpaudit.reading.universe.steps import Step
+from dpaudit.reading.universe.steps import MadeStep
 from dpaudit.settings import fork
 
 MOST_FORKS = 60  # decisions on one path
@@ -72,7 +72,7 @@ class Released:
     # whether ``high`` is how far each kind moves all numbers together, as a vector in Euclidean length
     is_ball: bool = False
     number: int = 0  # which of its path it is, counted from 1; 0 where nothing asks
-    made: Step | None = None  # how the numbers were made, for others to do again; None where no word fits
+    made: MadeStep | None = None  # how the numbers were made, for others to do again; None where no word fits
 
 
 @dataclass

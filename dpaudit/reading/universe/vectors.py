@@ -24,7 +24,7 @@ import numpy as np
 
 from dpaudit.reading.python import OPERATION
 from dpaudit.reading.universe import cells, noise, numbers, sizes, steps
-from dpaudit.reading.universe.columns import Column, Rows, plain
+from dpaudit.reading.universe.columns import Column, TableRows, plain
 from dpaudit.reading.universe.numbers import RATIO, Number, on_common_axes, padded, refuse_small, spanned, widened_range
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse, refuse_form
 from dpaudit.reading.universe.values import NP_FLOAT, PUBLIC, Token, array, joined, kind_of_plain, number, sort_of
@@ -56,7 +56,7 @@ class Vectors(Private):
     noun = "row of numbers of each record"
 
     def __init__(
-        self, rows: Rows, tail: tuple[int, ...], *, radius: float | None = None, is_finite: bool = False
+        self, rows: TableRows, tail: tuple[int, ...], *, radius: float | None = None, is_finite: bool = False
     ) -> None:
         self.rows, self.tail, self.radius, self.is_finite = rows, tail, radius, is_finite
 
@@ -143,7 +143,7 @@ class Turned(Private):
         return Ball(self.of.rows, self.of.length() * other.length(), (*self.of.tail, *other.tail))
 
 
-class Lengths(Private):
+class RowLengths(Private):
     """How long each row is; over a radius, and not below 1; or the other way round."""
 
     __slots__ = ("has_axis", "is_factor", "of", "over", "radius")
@@ -160,18 +160,18 @@ class Lengths(Private):
     ) -> None:
         self.of, self.has_axis, self.over, self.radius, self.is_factor = of, has_axis, over, radius, is_factor
 
-    def like(self, **changes: Any) -> Lengths:
+    def like(self, **changes: Any) -> RowLengths:
         """Return the same with changes."""
         known = {"has_axis": self.has_axis, "over": self.over, "radius": self.radius, "is_factor": self.is_factor}
-        return Lengths(self.of, **{**known, **changes})
+        return RowLengths(self.of, **{**known, **changes})
 
-    def select(self, key: Any) -> Lengths:
+    def select(self, key: Any) -> RowLengths:
         """``lengths[:, None]``."""
         if self.has_axis or not isinstance(key, tuple) or key != (slice(None), None):
             refuse("a choice among lengths of rows", "lengths[:, None]")
         return self.like(has_axis=True)
 
-    def limited(self, one: Any, *, is_least: bool) -> Lengths:
+    def limited(self, one: Any, *, is_least: bool) -> RowLengths:
         """``np.maximum(1, lengths / r)``, ``np.minimum(1, r / lengths)``."""
         if isinstance(one, Private | Token) or one != 1 or self.radius is not None or is_least is not self.is_factor:
             refuse("lengths of rows in this form", _CLIP)
@@ -197,7 +197,7 @@ class Ball(Private):
     __slots__ = ("radius", "rows", "shape")
     noun = "sum of rows of a known length"
 
-    def __init__(self, rows: Rows, radius: float, shape: tuple[int, ...]) -> None:
+    def __init__(self, rows: TableRows, radius: float, shape: tuple[int, ...]) -> None:
         self.rows, self.radius, self.shape = rows, radius, shape
 
     def operated(self, name: str, other: Any, *, is_left: bool) -> Any:
@@ -218,7 +218,7 @@ class Ball(Private):
         draw.use()
         ends = np.full(len(self.rows.space), self.radius)
         more = {"norm": 2, "radius": self.radius}
-        made = None if self.rows.made is None else steps.Step("ball", (self.rows.made,), more)
+        made = None if self.rows.made is None else steps.MadeStep("ball", (self.rows.made,), more)
         exact = numbers.summed_of(
             self.rows, self.rows.space, -ends, ends, whole=False, labels=None, columns=None, kinds=None, made=made
         )
@@ -226,7 +226,7 @@ class Ball(Private):
         return array(self.shape) if self.shape else number("np.float64")
 
 
-OF_ROWS = (Vectors, Turned, Lengths, Ball)
+OF_ROWS = (Vectors, Turned, RowLengths, Ball)
 
 
 def vectors_of(column: Any) -> Vectors:
@@ -242,7 +242,7 @@ def vectors_of(column: Any) -> Vectors:
 
 def operated(name: str, left: Any, right: Any) -> Any:
     """What an operator does with rows of numbers."""
-    for kind in (Lengths, Ball):
+    for kind in (RowLengths, Ball):
         for one, other, is_left in ((left, right, True), (right, left, False)):
             if isinstance(one, kind):
                 return one.operated(name, other, is_left=is_left)
@@ -312,19 +312,19 @@ def of_numpy(name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     first = args[0] if args else None
     if name in ("maximum", "minimum") and len(args) == 2 and not keywords:
         for one, other in (args, args[::-1]):
-            if isinstance(one, Lengths):
+            if isinstance(one, RowLengths):
                 return one.limited(other, is_least=name == "minimum")
     if name == "norm" and set(keywords) <= {"axis", "keepdims", "ord"} and len(args) == 1:
         if keywords.get("ord", 2) not in (None, 2) or keywords.get("axis") != 1 or len(vectors_of(first).tail) != 1:
             refuse("the length of rows in this form", "np.linalg.norm(x, axis=1)")
-        return Lengths(first, has_axis=keywords.get("keepdims", False) is True)
+        return RowLengths(first, has_axis=keywords.get("keepdims", False) is True)
     if name == "nan_to_num" and len(args) == 1 and not keywords:
         rows = vectors_of(first)
         return Vectors(rows.rows, rows.tail, is_finite=True)
     if name in _ALONG and isinstance(first, Vectors) and len(args) <= 2 and set(keywords) <= {"axis", "keepdims"}:
         axis = args[1] if len(args) == 2 else keywords.get("axis")
         return first.along(name, axis, keepdims=keywords.get("keepdims", False) is True)
-    if name in _EACH and not keywords and not any(isinstance(one, Turned | Lengths | Ball) for one in args):
+    if name in _EACH and not keywords and not any(isinstance(one, Turned | RowLengths | Ball) for one in args):
         if name in ("power", "matmul", "add", "subtract", "multiply", "divide", "true_divide"):
             return operated({"power": "pow", "subtract": "sub", "multiply": "mul", "divide": "truediv",
                              "true_divide": "truediv"}.get(name, name), *args)  # fmt: skip
@@ -516,7 +516,7 @@ def norm(x: Number, order: Any = None) -> Number:
 __all__ = [
     "OF_ROWS",
     "Ball",
-    "Lengths",
+    "RowLengths",
     "Turned",
     "Vectors",
     "each",

@@ -179,7 +179,7 @@ NTH = ("first", "second")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class LineMark:
     """A number on the ε line.
 
     ``kind`` is "lower" (sampled), "exact", "claim", "upper", "proved", "detectable" or "true". "proved" is an upper
@@ -192,7 +192,7 @@ class Mark:
     text: str
 
 
-def line_figure(marks: Sequence[Mark], symbol: str, *, narrow: bool = False) -> str:
+def line_figure(marks: Sequence[LineMark], symbol: str, *, narrow: bool = False) -> str:
     """Draw every mark on its own row over one axis, so that nearly equal numbers stay readable."""
     finite = [mark.value for mark in marks if math.isfinite(mark.value) and mark.value > 0]
     top = max(finite, default=1.0) * (1.3 if len(finite) == len(marks) and not narrow else 1.5)
@@ -232,7 +232,7 @@ _MARKERS = {"lower": ">", "exact": "P", "claim": "D", "upper": "<", "proved": "<
 _INKS = {"claim": CLAIM, "proved": PROOF, "detectable": MUTED, "true": MUTED}  # others have the text colour
 
 
-def _draw_mark(axes: Axes, row: int, mark: Mark, top: float, claim: float | None, *, narrow: bool) -> None:
+def _draw_mark(axes: Axes, row: int, mark: LineMark, top: float, claim: float | None, *, narrow: bool) -> None:
     at = min(max(mark.value, 0.0), top)
     ink = _INKS.get(mark.kind, INK)
     if mark.kind in {"lower", "exact"} and at > 0:
@@ -280,7 +280,7 @@ _LETTER, _GAP = 0.0115, 0.02  # the width of a letter and a gap, as shares of a 
 _NARROWER = 2.2  # the same for a narrow axis are so many times larger
 
 
-def _stands_before(axes: Axes, mark: Mark, at: float, claim: float | None, *, narrow: bool) -> bool:
+def _stands_before(axes: Axes, mark: LineMark, at: float, claim: float | None, *, narrow: bool) -> bool:
     """Whether the text of a mark goes to its left: if there is room, across no line, and outside bars."""
 
     def place(value: float) -> float:

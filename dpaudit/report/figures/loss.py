@@ -132,11 +132,11 @@ class Bins:
     minus: tuple[float, float, float]
     plus: tuple[float, float, float]
     atoms: tuple[Atom, ...] = ()
-    stated: Stated | None = None
+    stated: StatedLaw | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedLaw:
     """The exact law of the loss: ``mass`` (2, bins) of the bins, and (loss, mass 0, mass 1) of each atom."""
 
     mass: Floats
@@ -187,7 +187,7 @@ def _exact_losses(losses: Losses) -> tuple[np.ndarray[Any, np.dtype[np.intp]], F
     return cells[order], loss[order]
 
 
-def _stated(losses: Losses, edges: Floats) -> Stated | None:
+def _stated(losses: Losses, edges: Floats) -> StatedLaw | None:
     """Sort the stated law into the bins. Single outputs, and many cells with the same loss, are atoms."""
     cells, loss = _exact_losses(losses)
     if losses.exact is None or not len(cells):
@@ -202,7 +202,7 @@ def _stated(losses: Losses, edges: Floats) -> Stated | None:
         else:
             spread += group.tolist()
     mass = [np.histogram(loss[spread], edges, weights=side[cells[spread]])[0] for side in losses.exact]
-    return Stated(np.array(mass), tuple(atoms))
+    return StatedLaw(np.array(mass), tuple(atoms))
 
 
 def _apart(losses: Losses) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -360,7 +360,7 @@ def _alone_on_the_axis(bins: Bins) -> bool:
     return bins.minus[0] > 0 or bins.plus[0] > 0
 
 
-def _draw_stated(axes: Axes, stated: Stated, edges: Any) -> list[Any]:
+def _draw_stated(axes: Axes, stated: StatedLaw, edges: Any) -> list[Any]:
     """Draw the stated law over the bars: a line for each bin, and a marker for each atom."""
     low = axes.get_ylim()[0]
     handles = []

@@ -20,7 +20,6 @@ from dpaudit.privacy.claims import number_text
 from dpaudit.report.document import (
     BREAK,
     Block,
-    Cell,
     Cells,
     Content,
     Group,
@@ -28,6 +27,7 @@ from dpaudit.report.document import (
     Section,
     Span,
     Text,
+    TextCell,
     Verbatim,
     code,
     head,
@@ -42,7 +42,7 @@ from dpaudit.report.document import (
 )
 from dpaudit.report.figures import canvas, curves
 from dpaudit.report.figures.canvas import alone
-from dpaudit.report.figures.event import Mark, line_figure
+from dpaudit.report.figures.event import LineMark, line_figure
 from dpaudit.report.figures.loss import frequency_interval
 from dpaudit.report.text.chain import CHECK
 from dpaudit.report.text.listed import (
@@ -108,7 +108,12 @@ def exact_section(shown: View) -> Iterator[Section]:
     rows = [_exact_row(counterexample, bound, claim)]
     if attempt is not None and attempt.bound.counts is not None:
         rows.append(_sampled_row(attempt.bound, attempt.bound.counts, claim))
-    heads = ("Kind", Cell("● On the first dataset, p₀", "side0"), Cell("■ On the second, p₁", "side1"), "Lower bound")
+    heads = (
+        "Kind",
+        TextCell("● On the first dataset, p₀", "side0"),
+        TextCell("■ On the second, p₁", "side1"),
+        "Lower bound",
+    )
     yield section(
         "exact",
         Text(said("exact.lead", then=plainly("exact.refutes" if refutes else "exact.below"))),
@@ -354,51 +359,51 @@ def line_reading(evidence: Evidence) -> str:
     return f"How to read this: {'; '.join(said)}. {rest}".strip()
 
 
-def _marks(entries: list[tuple[Numbers, Mark | None]]) -> list[Mark]:
+def _marks(entries: list[tuple[Numbers, LineMark | None]]) -> list[LineMark]:
     return [mark for _, mark in entries if mark is not None and not math.isnan(mark.value)]
 
 
-def _entries(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, Mark | None]]:
+def _entries(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, LineMark | None]]:
     if evidence.training is not None:
         return _watched(evidence, evidence.training, claim)
     if evidence.accounting is not None:
         return _certified(evidence, claim)
-    entries: list[tuple[Numbers, Mark | None]] = []
+    entries: list[tuple[Numbers, LineMark | None]] = []
     entries += _lower(evidence, claim)
     if claim is not None:
         row = ("claim", claim_words(claim), "stated", "–", "what somebody says of the mechanism")
-        entries.append((row, Mark("claim", "claim", claim.value, claim_text(claim.value))))
+        entries.append((row, LineMark("claim", "claim", claim.value, claim_text(claim.value))))
     entries += _upper(evidence, claim)
     return entries + _price(evidence) + _yardsticks(evidence)
 
 
-def _certified(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, Mark | None]]:
+def _certified(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, LineMark | None]]:
     """Return both bounds of an accounting, and the claim between, below or above them."""
     letter, lower, upper = symbol(evidence), evidence.lower, evidence.upper
     meaning = f"{letter} is certainly at least this, on some data"
     row = _row("certified from below", lower, claim, meaning, letter)
-    entries: list[tuple[Numbers, Mark | None]] = [
-        (row, Mark("exact", "from below", lower.value, _short(lower, claim))),
+    entries: list[tuple[Numbers, LineMark | None]] = [
+        (row, LineMark("exact", "from below", lower.value, _short(lower, claim))),
     ]
     if claim is not None:
         row = ("claim", claim_words(claim), "stated", "–", "what somebody says of what is listed")
-        entries.append((row, Mark("claim", "claim", claim.value, claim_text(claim.value))))
+        entries.append((row, LineMark("claim", "claim", claim.value, claim_text(claim.value))))
     if upper is None:
         return entries
     row = _row("certified from above", upper, claim, f"{letter} is certainly at most this, for every pair", letter)
     kind = "proved" if evidence.verdict is Verdict.PROVED else "upper"
-    return [*entries, (row, Mark(kind, "from above", upper.value, _short(upper, claim)))]
+    return [*entries, (row, LineMark(kind, "from above", upper.value, _short(upper, claim)))]
 
 
-def _watched(evidence: Evidence, training: Training, claim: Claim | None) -> list[tuple[Numbers, Mark | None]]:
+def _watched(evidence: Evidence, training: Training, claim: Claim | None) -> list[tuple[Numbers, LineMark | None]]:
     """Return what a watched loop loses from below and above, and its claim."""
-    lower, entries = evidence.lower, list[tuple[Numbers, Mark | None]]()
+    lower, entries = evidence.lower, list[tuple[Numbers, LineMark | None]]()
     row = _row("as seen, from below", lower, claim, "what was seen loses at least this, on some data", "ε")
     row = (*row[:2], "certified for what was seen", *row[3:])
-    entries.append((row, Mark("lower", "as seen, from below", lower.value, _short(lower, claim))))
+    entries.append((row, LineMark("lower", "as seen, from below", lower.value, _short(lower, claim))))
     if claim is not None:
         row = ("claim", claim_words(claim), "stated", "–", "what somebody says of the loop")
-        entries.append((row, Mark("claim", "claim", claim.value, claim_text(claim.value))))
+        entries.append((row, LineMark("claim", "claim", claim.value, claim_text(claim.value))))
     high = training.high.value
     if math.isfinite(high):
         text = upper_text(high, claim=None if claim is None else claim.value, digits=7)
@@ -410,20 +415,20 @@ def _watched(evidence: Evidence, training: Training, claim: Claim | None) -> lis
             confidence_text(lower.confidence),
             meaning,
         )
-        entries.append((row, Mark("upper", "as seen, from above", high, text)))
+        entries.append((row, LineMark("upper", "as seen, from above", high, text)))
     return entries
 
 
-def _lower(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, Mark | None]]:
+def _lower(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, LineMark | None]]:
     letter, apart = symbol(evidence), is_proof(evidence)
-    entries: list[tuple[Numbers, Mark | None]] = []
+    entries: list[tuple[Numbers, LineMark | None]] = []
     sampled, exact = sampled_lower(evidence), exact_lower(evidence)
     if evidence.verdict is Verdict.INVALID:
         pass  # numbers from invalid runs are not shown
     elif sampled is not None:
         name = "sampled lower bound" if apart else "lower bound"
         row = _row(name, sampled, claim, f"{letter} is at least this", letter)
-        entries.append((row, Mark("lower", "sampled" if apart else name, sampled.value, _short(sampled, claim))))
+        entries.append((row, LineMark("lower", "sampled" if apart else name, sampled.value, _short(sampled, claim))))
     elif evidence.proof is not None:
         meaning = "nothing was run"
         entries.append((("sampled lower bound", "none", "no runs", "–", meaning), None))
@@ -433,11 +438,11 @@ def _lower(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, Mark 
         if math.isinf(exact.value):
             meaning = f"no {letter} is enough: the event is impossible on one side, and possible on the other"
         row = _row(name, exact, claim, meaning, letter)
-        entries.append((row, Mark("exact", "exact" if apart else name, exact.value, _short(exact, claim))))
+        entries.append((row, LineMark("exact", "exact" if apart else name, exact.value, _short(exact, claim))))
     return entries
 
 
-def _upper(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, Mark | None]]:
+def _upper(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, LineMark | None]]:
     letter, upper, proof = symbol(evidence), evidence.upper, evidence.proof
     name = "proved upper bound" if is_proof(evidence) else "upper bound"
     if upper is None:
@@ -455,7 +460,7 @@ def _upper(evidence: Evidence, claim: Claim | None) -> list[tuple[Numbers, Mark 
         row = (*row[:3], "contradicted", "runs show more: this or the implementation is wrong")
     # only the verdict PROVED has the colour of a proof
     kind = "proved" if evidence.verdict is Verdict.PROVED else "upper"
-    return [(row, Mark(kind, "proved" if is_proof(evidence) else name, upper.value, _short(upper, claim)))]
+    return [(row, LineMark(kind, "proved" if is_proof(evidence) else name, upper.value, _short(upper, claim)))]
 
 
 def _row(name: str, bound: Bound, claim: Claim | None, meaning: str, letter: str) -> Numbers:
@@ -475,7 +480,7 @@ def _short(bound: Bound, claim: Claim | None) -> str:
     return f"{'≥' if bound.side == 'lower' else '≤'} {text}{exact_value(bound, text)}".replace(NBSP, " ")
 
 
-def _price(evidence: Evidence) -> list[tuple[Numbers, Mark | None]]:
+def _price(evidence: Evidence) -> list[tuple[Numbers, LineMark | None]]:
     """Return what the shift costs that a trace found: an upper bound of one way, on one path and pair."""
     trace, claim = evidence.trace, evidence.claimed
     if trace is None or trace.epsilon is None or claim is None or (trace.mu and claim.parameter == "epsilon"):
@@ -488,23 +493,23 @@ def _price(evidence: Evidence) -> list[tuple[Numbers, Mark | None]]:
     return [(("price of the shift", text, "traced", "–", meaning), None)]
 
 
-def _yardsticks(evidence: Evidence) -> list[tuple[Numbers, Mark | None]]:
+def _yardsticks(evidence: Evidence) -> list[tuple[Numbers, LineMark | None]]:
     letter = symbol(evidence)
-    entries: list[tuple[Numbers, Mark | None]] = []
+    entries: list[tuple[Numbers, LineMark | None]] = []
     detectable = evidence.detectable
     if detectable is not None and evidence.verdict is not Verdict.INVALID:
         text = "none of any size" if math.isinf(detectable) else f"from {upper_text(detectable)}"
         entries.append(
             (
                 _detectable_row(detectable, letter, yardstick(evidence)),
-                Mark("detectable", "detectable", detectable, text),
+                LineMark("detectable", "detectable", detectable, text),
             )
         )
     true = evidence.target.true_loss
     if true is not None:
         meaning = "from theory, for these pairs; not used by the audit"
         row = ("true loss", f"{letter} = {estimate_text(true, 6)}", "stated by the catalogue", "–", meaning)
-        entries.append((row, Mark("true", "true loss", true, estimate_text(true, 4))))
+        entries.append((row, LineMark("true", "true loss", true, estimate_text(true, 4))))
     return entries
 
 

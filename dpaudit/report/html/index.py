@@ -18,13 +18,13 @@ from dpaudit.privacy import Claim
 from dpaudit.report.document import (
     BREAK,
     Banner,
-    Cell,
     Cells,
     Facts,
     Figure,
     Page,
     Span,
     Text,
+    TextCell,
     code,
     note,
     number,
@@ -75,9 +75,9 @@ def index_page(title: str, lead: str, entries: Sequence[IndexEntry]) -> str:
             (BREAK, note(entry.remark)) if entry.remark else (),
         )
         lines = tuple(Span("beside-verdict", line) for line in shown.pressing_lines)
-        verdict = Cell((Span("verdict-word", shown.verdict), *lines), shown.headline.tone)
+        verdict = TextCell((Span("verdict-word", shown.verdict), *lines), shown.headline.tone)
         cells = [
-            Cell(shown.cell(key, missing), "number" if place else "", order=shown.order(key))
+            TextCell(shown.cell(key, missing), "number" if place else "", order=shown.order(key))
             for place, (_, key, missing) in enumerate(_COLUMNS)
         ]
         rows.append(((link, *remark), verdict, *cells))
@@ -119,17 +119,17 @@ def _entry(entry: Entry, before: Entry | None) -> Cells:
     shown, when = view(entry.evidence), entry.when[:16].replace("T", " ")
     return (
         (when, BREAK, note(entry.remark)) if entry.remark else when,
-        Cell(Span("verdict-word", shown.headline.word), shown.headline.tone),
+        TextCell(Span("verdict-word", shown.headline.word), shown.headline.tone),
         *(shown.cell(key, missing) for key, missing in (("claim", "none"), ("lower", "–"), ("upper", "–"))),
         "" if before is None else _changed(before, entry),
-        Cell(f"{entry.evidence.id[:17]}…", "code"),
+        TextCell(f"{entry.evidence.id[:17]}…", "code"),
     )
 
 
-def _place(evidence: Evidence) -> Place:
+def _place(evidence: Evidence) -> LinePlace:
     claim, upper = evidence.claimed, evidence.upper
     trusted = evidence.verdict is not Verdict.INVALID
-    return Place(
+    return LinePlace(
         lower=evidence.lower.value if trusted else math.nan,
         upper=math.nan if upper is None else upper.value,
         claim=math.nan if claim is None else claim.value,
@@ -231,9 +231,9 @@ def side_by_side_page(evidences: Sequence[Evidence]) -> str:
     ]
     left, listed = len(evidences) - len(lanes), list[Cells]()
     for evidence, (place, name, word, lower, above, error) in zip(evidences, rows(evidences), strict=True):
-        verdict = Cell(word, f"word {view(evidence).headline.tone}")
+        verdict = TextCell(word, f"word {view(evidence).headline.tone}")
         numbers = (number(lower), above, number(error), code(f"{evidence.id[:17]}…"))
-        listed.append((Cell(place, "place"), Cell(name, head=True), verdict, *numbers))
+        listed.append((TextCell(place, "place"), TextCell(name, head=True), verdict, *numbers))
     figure = both(lambda narrow: side_by_side_figure(lanes, letter, narrow=narrow))
     apart = plainly("side.one" if left == 1 else "side.several", many=left, letter=letter)
     sections = [
@@ -348,9 +348,9 @@ def _examined(views: Sequence[View], links: Sequence[str]) -> Iterator[Cells]:
     for kind, (about, command) in KINDS.items():
         of_kind = [each for each in zip(views, links, strict=True) if kind in kinds_of(each[0].evidence)]
         if not of_kind:
-            yield about, Cell(("○ not examined: ", code(command)), columns=4)
+            yield about, TextCell(("○ not examined: ", code(command)), columns=4)
         for shown, link in of_kind:
-            verdict = Cell(Span("verdict-word", shown.headline.word), shown.headline.tone)
+            verdict = TextCell(Span("verdict-word", shown.headline.word), shown.headline.tone)
             bounds = (shown.sure("lower", "–"), shown.sure("upper", "–"))
             yield about, Span("link", shown.evidence.target.name, link), verdict, *bounds
 
@@ -359,8 +359,8 @@ def _answers(all_evidence: Sequence[Evidence], context: Mapping[str, Any]) -> li
     rows: list[Cells] = []
     for each in answers(all_evidence, context):
         mark = "○" if each.status != ANSWERED else "◐" if each.from_people else "●"
-        status = Cell(f"{mark} {each.status}", "status")
-        rows.append((each.question, status, each.text, Cell(each.asked_by, "note")))
+        status = TextCell(f"{mark} {each.status}", "status")
+        rows.append((each.question, status, each.text, TextCell(each.asked_by, "note")))
     return rows
 
 
@@ -480,7 +480,7 @@ def side_by_side_figure(lanes: Sequence[Lane], symbol: str, *, narrow: bool = Fa
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LinePlace:
     """What one piece of evidence shows: bounds and claim in one unit, NaN where there is none."""
 
     lower: float
@@ -489,7 +489,7 @@ class Place:
     violated: bool
 
 
-def history_figure(places: Sequence[Place], symbol: str, *, narrow: bool = False) -> str:
+def history_figure(places: Sequence[LinePlace], symbol: str, *, narrow: bool = False) -> str:
     """Draw lower and upper bounds as points, and the claim as a line."""
     numbers = range(1, len(places) + 1)
     with canvas("history", 3.4, narrow=narrow) as figure:

@@ -30,14 +30,14 @@ from dpaudit.report.document import (
     BREAK,
     Block,
     Bullets,
-    Cell,
     Cells,
     Content,
     Figure,
     Section,
     Span,
-    Table,
+    TableBlock,
     Text,
+    TextCell,
     head,
     marked,
     note,
@@ -174,7 +174,7 @@ def event_blocks(
     blocks: list[Block] = []
     if sentences:
         items = [
-            Cell(
+            TextCell(
                 (Span("chip", _CHIPS[side]), f" {text[:1].upper()}{text[1:]} points to {DATASETS[side]}."),
                 f"side{side}",
             )
@@ -200,23 +200,23 @@ _CHIPS = ("● first", "■ second")
 
 def _counts_table(
     evidence: Evidence, counts: Counts, sides: list[int], caption: str, what: str, *, intervals: bool
-) -> Table:
+) -> TableBlock:
     """Return how often each part of an event occurred on either dataset."""
     runs, columns = counted(evidence), 3 if intervals else 2
     above = [
-        Cell("Output", rows=2),
-        Cell(f"● First dataset, {count_text(counts.runs[0])} {runs}", "side0", columns=columns),
-        Cell(f"■ Second, {count_text(counts.runs[1])} {runs}", "side1", columns=columns),
+        TextCell("Output", rows=2),
+        TextCell(f"● First dataset, {count_text(counts.runs[0])} {runs}", "side0", columns=columns),
+        TextCell(f"■ Second, {count_text(counts.runs[1])} {runs}", "side1", columns=columns),
     ]
     heads = [number(name) for name in (runs, "share", "interval")[:columns]] * 2
-    rows: list[Sequence[Content | Cell]] = []
+    rows: list[Sequence[Content | TextCell]] = []
     rest = list(counts.runs)
     for side in sides:
         hits = counts.toward0 if side == 0 else counts.toward1
         rest = [rest[own] - hits[own] for own in (0, 1)]
         rows.append((f"points to {DATASETS[side]}", *_shares(hits, counts.runs, columns)))
     rows.append(("any other output", *_shares((rest[0], rest[1]), counts.runs, columns)))
-    return Table(f"counts of {what}", heads, rows, caption, "counts", above)
+    return TableBlock(f"counts of {what}", heads, rows, caption, "counts", above)
 
 
 def _drawing_note(histogram: Histogram, event: Event | None) -> str:
@@ -229,7 +229,7 @@ def _drawing_note(histogram: Histogram, event: Event | None) -> str:
     return strips + "Rare outputs outside of the axis are not drawn."
 
 
-def _shares(hits: tuple[int, int], runs: tuple[int, int], columns: int) -> list[Cell]:
+def _shares(hits: tuple[int, int], runs: tuple[int, int], columns: int) -> list[TextCell]:
     low, high = frequency_interval(hits, runs)
     cells = []
     for own in (0, 1):
@@ -440,7 +440,7 @@ def _outside(losses: Losses, limit: float) -> str:
     return "" if limit <= 5 * max(reach, 1e-12) * 1.02 else plainly("loss.outside")
 
 
-def _beyond_table(losses: Losses, limit: float, delta: float, text: str) -> Table:
+def _beyond_table(losses: Losses, limit: float, delta: float, text: str) -> TableBlock:
     beyond_limit, rows, heads = beyond(losses, limit), list[Cells](), list[Content]()
     for side, name in enumerate(("loss above +ε, on the first dataset", "loss below −ε, on the second")):
         row = [share_text(beyond_limit.clear[side]), share_text(beyond_limit.unclear[side])]
@@ -632,7 +632,7 @@ def certain_points(evidence: Evidence) -> list[Point]:
     return [point for point in points if point.exact] + curve_points(curve)
 
 
-def _mistakes(points: Sequence[Point], claim: Claim | None) -> Table:
+def _mistakes(points: Sequence[Point], claim: Claim | None) -> TableBlock:
     """Return the table of the mistakes of an attacker, by each event, or at places of a curve."""
     rows, known = mistake_rows(points, claim), words()["tradeoff"]
     if any(point.event for point in points):
@@ -642,7 +642,7 @@ def _mistakes(points: Sequence[Point], claim: Claim | None) -> Table:
     return table("tradeoff.places", places, kind="odds", heads=heads)
 
 
-def mistake_rows(points: Sequence[Point], claim: Claim | None) -> list[list[Cell]]:
+def mistake_rows(points: Sequence[Point], claim: Claim | None) -> list[list[TextCell]]:
     """Return name, false positives and their limit, false negatives and theirs, and what a claim allows, by point."""
     return [_mistake(point, claim) for point in _tabled(points)]
 
@@ -668,7 +668,7 @@ def _basis_of_curves(evidence: Evidence, points: Sequence[Point]) -> str:
     return " ".join(parts)
 
 
-def _mistake(point: Point, claim: Claim | None) -> list[Cell]:
+def _mistake(point: Point, claim: Claim | None) -> list[TextCell]:
     limits = [share_text(rate, rounding="upper") for rate in point.corner]
     if not point.event:
         limits[0] = share_text(point.corner[0])  # a chosen point of the curve, not a limit

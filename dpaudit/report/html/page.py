@@ -21,7 +21,6 @@ from dpaudit.report.document import (
     Banner,
     Block,
     Bullets,
-    Cell,
     Cells,
     Content,
     Facts,
@@ -32,8 +31,9 @@ from dpaudit.report.document import (
     Page,
     Section,
     Span,
-    Table,
+    TableBlock,
     Text,
+    TextCell,
     Verbatim,
     code,
     head,
@@ -64,7 +64,7 @@ from dpaudit.report.html.templates import (
     recheck,
 )
 from dpaudit.report.text import findings, listed, verdict
-from dpaudit.report.text.chain import Released, proof_section, released
+from dpaudit.report.text.chain import ReleasedTable, proof_section, released
 from dpaudit.report.text.phrases import (
     NBSP,
     claim_text,
@@ -188,16 +188,16 @@ def about_section(shown: View) -> Iterator[Section]:
         yield section("beside", *told, headless=True)
 
 
-def _releases(drawn: Released) -> Table:
+def _releases(drawn: ReleasedTable) -> TableBlock:
     rows: list[Cells] = []
     for each in drawn.releases:
         place = (each.place, BREAK, code(each.code)) if each.code else each.place
-        within = Cell(f"±{NBSP}{each.within}" if each.within else "–", "number", name="In 95 % within")
-        price = Cell(each.price, "number", name="Price")
-        rows.append((place, Cell(each.moves, name=drawn.by), Cell(each.law, name="Noise"), within, price))
-    rows += [(Cell(drawn.left_out, head=True, columns=5),)] if drawn.left_out else []
+        within = TextCell(f"±{NBSP}{each.within}" if each.within else "–", "number", name="In 95 % within")
+        price = TextCell(each.price, "number", name="Price")
+        rows.append((place, TextCell(each.moves, name=drawn.by), TextCell(each.law, name="Noise"), within, price))
+    rows += [(TextCell(drawn.left_out, head=True, columns=5),)] if drawn.left_out else []
     heads = (drawn.first, drawn.by, "Noise", number("In 95 % within"), number("Price"))
-    total = ("Total", Cell("; ".join(drawn.composition), columns=3), Cell(drawn.bound, "number", name="Bound"))
+    total = ("Total", TextCell("; ".join(drawn.composition), columns=3), TextCell(drawn.bound, "number", name="Bound"))
     return table("released", rows, kind="released", heads=heads, total=total)
 
 

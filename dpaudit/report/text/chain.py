@@ -28,7 +28,7 @@ from dpaudit.report.document import (
     Heading,
     Section,
     Span,
-    Steps,
+    StepsBlock,
     Text,
     Verbatim,
     code,
@@ -323,7 +323,7 @@ _LAWS_OF_DRAWS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
+class ReleasedTable:
     """What is released or drawn, as a table: its rows, how they make the bound, and the bound."""
 
     releases: tuple[ReleaseLink, ...]
@@ -334,11 +334,11 @@ class Released:
     first: str = "Line"
 
 
-def released(evidence: Evidence) -> Released | None:
+def released(evidence: Evidence) -> ReleasedTable | None:
     """Return what a proof is of; None where there is no proof, or nothing is drawn one by one."""
     known = chain(evidence)
     if known is not None:
-        return Released(known.releases, known.left_out, known.composition, known.bound)
+        return ReleasedTable(known.releases, known.left_out, known.composition, known.bound)
     proof, upper = evidence.proof, evidence.upper
     if proof is None or upper is None or proof.certificate is None:
         return None
@@ -358,7 +358,7 @@ def released(evidence: Evidence) -> Released | None:
         "moves": "what one number moves adds up over all releases, for the number for which it is most",
         "fold": "the most that all answers together can cost, which each state of the loop is allowed",
     }.get(kind, "along the path that costs most; the same draw need not cost most on the same path")
-    return Released(
+    return ReleasedTable(
         tuple(rows[:MOST_SHOWN]),
         f"and {count_text(len(rows) - MOST_SHOWN)} more, in the certificate" if len(rows) > MOST_SHOWN else "",
         (told, length),
@@ -542,7 +542,7 @@ def _proof_facts(evidence: Evidence, proof: Proof) -> Iterator[tuple[str, str]]:
         yield next((word for begin, word in words.items() if each.startswith(begin)), "Not read"), each
 
 
-def steps(evidence: Evidence) -> Steps | None:
+def steps(evidence: Evidence) -> StepsBlock | None:
     """Return the way of a proof from records to the claim; None if there is no such proof."""
     links = chain(evidence)
     if links is None:
@@ -564,7 +564,7 @@ def steps(evidence: Evidence) -> Steps | None:
         named.append(("Claim", [Text(links.claim)]))
     many = f"{len(releases)} release{'' if len(releases) == 1 else 's'}"
     spoken = plainly("proof.spoken", many=many)
-    return Steps(plainly("proof.chain"), spoken, named, "kept" if links.keeps_claim else "")
+    return StepsBlock(plainly("proof.chain"), spoken, named, "kept" if links.keeps_claim else "")
 
 
 def _sentence(evidence: Evidence, proof: Proof, upper: Bound | None, claim: Claim | None) -> str:

@@ -17,7 +17,6 @@ from dpaudit.privacy.claims import number_text
 from dpaudit.report.document import (
     Block,
     Bullets,
-    Cell,
     Content,
     Facts,
     Heading,
@@ -25,6 +24,7 @@ from dpaudit.report.document import (
     Row,
     Section,
     Text,
+    TextCell,
     code,
     said,
     section,
@@ -466,7 +466,7 @@ def led_sentences(evidence: Evidence) -> list[str]:
     return sentences
 
 
-def _call(call: further_records.TracedCall) -> list[Content | Cell]:
+def _call(call: further_records.TracedCall) -> list[Content | TextCell]:
     about = "about " if call.recognised else ""
     law = f"{call.law}, scale {about}{number_text(call.scale)}" if call.scale == call.scale else call.law
     law += f" ({count_text(call.draws)} draws)" if call.draws > 1 else ""
@@ -474,7 +474,7 @@ def _call(call: further_records.TracedCall) -> list[Content | Cell]:
     by = f"{number_text(abs(call.by))}{several}" if call.moved else "not at all"
     letter = "μ" if "Gaussian" in call.law else "ε"
     cost = "not known" if call.cost is None else f"{letter} = {number_text(call.cost)}" if call.moved else "0"
-    return [Cell(code(call.where)), law, by, cost, code(call.met) if call.met else ""]
+    return [TextCell(code(call.where)), law, by, cost, code(call.met) if call.met else ""]
 
 
 def _facts(evidence: Evidence, trace: further_records.Trace) -> list[tuple[str, str]]:

@@ -19,10 +19,10 @@ import msgspec
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import read_text
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.review.check.finding import CheckResult, Finding, answered, exit_code, failing, passes, unchecked
+from dpaudit.review.check.finding import CheckFinding, CheckResult, answered, exit_code, failing, passes, unchecked
 from dpaudit.stats.methods import MOST_ENUMERATED, ODDS
 
-__all__ = ["TOO_MANY", "CheckResult", "Finding", "against", "check", "check_file", "exit_code", "passes"]
+__all__ = ["TOO_MANY", "CheckFinding", "CheckResult", "against", "check", "check_file", "exit_code", "passes"]
 
 TOO_MANY = "counts"  # the subject of the finding when there are too many runs to compute with
 _CERTIFICATE = "dpaudit-certificate"
@@ -31,7 +31,7 @@ _MOST_ENUMERATED = 40 * MOST_ENUMERATED  # runs of both sides; twenty times as m
 _MOST_RUNS = 10**12  # checked in seconds; making so many runs takes days
 
 
-def check_file(path: str | Path, *, target: str | None = None) -> list[Finding]:
+def check_file(path: str | Path, *, target: str | None = None) -> list[CheckFinding]:
     """Check an evidence file, a page that embeds one, or a bare certificate.
 
     With a ``target`` (its name), its code is loaded and compared with the evidence; if it was proved, it is read again.
@@ -120,7 +120,7 @@ def _count_of(value: Any) -> int:
     return int(value) if isinstance(value, int) else 0
 
 
-def check(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
+def check(evidence: Evidence, *, second: bool = True) -> Iterator[CheckFinding]:
     """Yield a finding for everything in the evidence that can be recomputed; ``second``: by other means too."""
     yield answered("id", True, f"the record hashes to {evidence.id}")
     too_many = _too_many(evidence)

@@ -30,13 +30,13 @@ from dpaudit.neighbours.data_files import with_tables
 from dpaudit.neighbours.digest import digest
 from dpaudit.report import evidence_from_page, html_page
 from dpaudit.report.html.templates import CHECKER, COVERED, checker, drawn_with, generator, is_read, unpacked
-from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
+from dpaudit.review.check.finding import CheckFinding, agrees, answered, failing, unchecked
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.verify.proofs import KINDS
-from dpaudit.verify.proofs.kind import UNREADABLE, Asked
+from dpaudit.verify.proofs.kind import UNREADABLE, Goal
 
 
-def against(evidence: Evidence, name: str) -> Iterator[Finding]:
+def against(evidence: Evidence, name: str) -> Iterator[CheckFinding]:
     """Yield a finding for each property of the target that the evidence states."""
     mechanism, target = load(name), evidence.target
     own = public_name(mechanism)
@@ -70,7 +70,7 @@ def against(evidence: Evidence, name: str) -> Iterator[Finding]:
         yield _read_again(evidence, evidence.proof, mechanism, given)
 
 
-def _described(evidence: Evidence, mechanism: Mechanism, given: dict[str, Any]) -> Iterator[Finding]:
+def _described(evidence: Evidence, mechanism: Mechanism, given: dict[str, Any]) -> Iterator[CheckFinding]:
     """Yield findings about what the target says of itself: what it asks for, its own pairs, and what they lose."""
     target, asks = evidence.target, str(mechanism.shape)
     if target.asks != asks:
@@ -93,12 +93,12 @@ def _described(evidence: Evidence, mechanism: Mechanism, given: dict[str, Any]) 
             yield unchecked(what, f"the target is described otherwise today: {own_text!r:.80}", decides=False)
 
 
-def _read_again(evidence: Evidence, proof: Proof, mechanism: Mechanism, given: dict[str, Any]) -> Finding:
+def _read_again(evidence: Evidence, proof: Proof, mechanism: Mechanism, given: dict[str, Any]) -> CheckFinding:
     kind = KINDS.get(proof.method)
     if kind is None:
         return failing("program", f"there are no proofs by {proof.method!r:.40}")
     try:
-        same = kind.read_again(evidence, proof, Asked(mechanism, given, evidence.relation, claim=evidence.claimed))
+        same = kind.read_again(evidence, proof, Goal(mechanism, given, evidence.relation, claim=evidence.claimed))
     except (*UNREADABLE, UsageError) as error:
         return failing("program", f"the program cannot be read as it was: {error}")
     if same is None:
@@ -114,7 +114,7 @@ def _read_again(evidence: Evidence, proof: Proof, mechanism: Mechanism, given: d
 # verdict is compared, with what stands around it: a page that shows another one fails everywhere.
 
 
-def page_finding(html: str, evidence: Evidence) -> Finding:
+def page_finding(html: str, evidence: Evidence) -> CheckFinding:
     """Check that a page is rendered from its evidence."""
     try:
         again = html_page(evidence, script="<script>" in html)  # as it was drawn, with its script or without
@@ -141,7 +141,7 @@ def _opened(html: str) -> str:
     return re.sub(r"(?<=>)H4s[A-Za-z0-9+/]+=*(?=</script>)", lambda match: unpacked(match[0]), html.strip())
 
 
-def _by_its_verdict(html: str, evidence: Evidence, why: str) -> Finding:
+def _by_its_verdict(html: str, evidence: Evidence, why: str) -> CheckFinding:
     """Compare what a page shows of its verdict; the rest is left, for the reason that is given."""
     from dpaudit.report.view import view
 
@@ -213,14 +213,14 @@ class _Shown(HTMLParser):
 # --- Does a certificate prove what it says? A file of its own, or those of an accounting or of a watched loop. ---
 
 
-def certificates(evidence: Evidence) -> Iterator[Finding]:
+def certificates(evidence: Evidence) -> Iterator[CheckFinding]:
     """Yield a finding for every certificate of an accounting, or of a watched loop."""
     for each in (evidence.accounting, evidence.training):
         for number, certificate in enumerate(() if each is None else each.certificates):
             yield numbered(certificate, number)
 
 
-def numbered(certificate: dict[str, Any], number: int) -> Finding:
+def numbered(certificate: dict[str, Any], number: int) -> CheckFinding:
     """Check one certificate of several."""
     try:
         checked = check_certificate(certificate)
@@ -229,7 +229,7 @@ def numbered(certificate: dict[str, Any], number: int) -> Finding:
     return answered("certificate", True, f"certificate {number}: " + " ".join(checked.sentences))
 
 
-def bare_certificate(text: str) -> Finding:
+def bare_certificate(text: str) -> CheckFinding:
     """Check a bare certificate from its text, in which nothing may be repeated, rounded or ignored."""
     try:
         return certificate_finding(read_json(text))[0]
@@ -237,7 +237,7 @@ def bare_certificate(text: str) -> Finding:
         return failing("certificate", str(error))
 
 
-def certificate_finding(certificate: Any) -> tuple[Finding, Checked | None]:
+def certificate_finding(certificate: Any) -> tuple[CheckFinding, Checked | None]:
     """Check a certificate; return the finding, and what it proves (None if nothing)."""
     try:
         checked = check_certificate(certificate)
@@ -268,7 +268,7 @@ def node() -> str | None:
     return shutil.which("node") or shutil.which("node", path=str(Path(sys.executable).parent))
 
 
-def by_theorem(path: str | Path) -> Iterator[Finding]:
+def by_theorem(path: str | Path) -> Iterator[CheckFinding]:
     """Yield what the checker with a theorem says of the certificate in a file, held against what the Python one says.
 
     Nothing is yielded of a file without a certificate of a proof. What this checker does not cover, or where it cannot
@@ -333,7 +333,7 @@ def _answer(where: str, text: str) -> tuple[str, str]:
     return answer[0], answer[1]
 
 
-def _held_against(word: str, said: str, certificate: dict[str, Any]) -> Finding:
+def _held_against(word: str, said: str, certificate: dict[str, Any]) -> CheckFinding:
     """Compare the answer with that of the Python checker."""
     try:
         check_certificate(certificate)

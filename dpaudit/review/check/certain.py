@@ -25,7 +25,7 @@ from dpaudit.privacy import Claim, PureDP
 from dpaudit.program.laws import BY_TITLE
 from dpaudit.program.symbolic.linear import Affine, Constraint
 from dpaudit.program.symbolic.tree import Output, ProgramPath, ProgramTree
-from dpaudit.review.check.finding import Finding, answered, failing, unchecked
+from dpaudit.review.check.finding import CheckFinding, answered, failing, unchecked
 from dpaudit.review.check.stated import fraction
 from dpaudit.tracing.certain import CertainStep, loss_of
 from dpaudit.tracing.pair import WORDS, Word
@@ -140,7 +140,7 @@ _LAST = Decimal("1e-28")  # relative, for a probability, which has 30 digits
 _PRECISE = Context(prec=60)
 
 
-def certain(evidence: Evidence) -> Iterator[Finding]:
+def certain(evidence: Evidence) -> Iterator[CheckFinding]:
     """Yield a finding for every statement that does not rest on sampling."""
     yield from _forms(evidence)
     proof, counterexample = evidence.proof, evidence.counterexample
@@ -156,7 +156,7 @@ def certain(evidence: Evidence) -> Iterator[Finding]:
         yield from _proof(evidence)
 
 
-def _proof(evidence: Evidence) -> Iterator[Finding]:
+def _proof(evidence: Evidence) -> Iterator[CheckFinding]:
     """Yield what the proof shows, by the check that every kind of proof has."""
     kind = None if evidence.proof is None else KINDS.get(evidence.proof.method)
     title = "certificate" if kind is None else kind.title
@@ -172,7 +172,7 @@ def _proof(evidence: Evidence) -> Iterator[Finding]:
         yield unchecked(title, shown.unseen, decides=rests or evidence.counterexample is not None)
 
 
-def _forms(evidence: Evidence) -> Iterator[Finding]:
+def _forms(evidence: Evidence) -> Iterator[CheckFinding]:
     """Yield a finding for a certain bound that is not marked as certain."""
     claim = evidence.claimed or PureDP(0.0)
     method = None if evidence.proof is None else evidence.proof.method
@@ -188,7 +188,7 @@ def _forms(evidence: Evidence) -> Iterator[Finding]:
             yield failing("certain", f"a certain {side} bound for {notion} says something else of itself")
 
 
-def _counterexample(evidence: Evidence) -> Finding:
+def _counterexample(evidence: Evidence) -> CheckFinding:
     counterexample, exact = evidence.counterexample, evidence.exact
     if counterexample is None:
         return failing("counterexample", "a lower bound is called exact, and there is no counterexample")
@@ -216,7 +216,7 @@ def _counterexample(evidence: Evidence) -> Finding:
     return answered("counterexample", holds, said)
 
 
-def _probabilities(counterexample: records.Counterexample) -> Finding:
+def _probabilities(counterexample: records.Counterexample) -> CheckFinding:
     """Check that the probabilities of a counterexample are those of its event in its tree."""
     try:
         again = event_probabilities(counterexample)
@@ -277,7 +277,7 @@ _ALL = 40  # lines of draws that a record holds at most
 _RECOGNISED = 0.031  # relative: the scale of recognised noise is an estimate
 
 
-def traced(evidence: Evidence) -> Iterator[Finding]:
+def traced(evidence: Evidence) -> Iterator[CheckFinding]:
     """Yield findings about the record of a trace."""
     trace, exact = evidence.trace, evidence.exact
     assert trace is not None

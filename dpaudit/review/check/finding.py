@@ -26,7 +26,7 @@ class CheckResult(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckFinding:
     """One thing that was checked, the answer, and a sentence about it.
 
     ``decides``: whether the verdict rests on it, so that evidence does not pass unless it was checked.
@@ -48,22 +48,22 @@ class Finding:
         return self.answer is CheckResult.FAILS
 
 
-def answered(what: str, holds: bool, sentence: str) -> Finding:
+def answered(what: str, holds: bool, sentence: str) -> CheckFinding:
     """Return a finding about what was recomputed."""
-    return Finding(what, CheckResult.HOLDS if holds else CheckResult.FAILS, sentence)
+    return CheckFinding(what, CheckResult.HOLDS if holds else CheckResult.FAILS, sentence)
 
 
-def failing(what: str, sentence: str) -> Finding:
+def failing(what: str, sentence: str) -> CheckFinding:
     """Return a finding about what is not as stated."""
-    return Finding(what, CheckResult.FAILS, sentence)
+    return CheckFinding(what, CheckResult.FAILS, sentence)
 
 
-def unchecked(what: str, sentence: str, *, decides: bool) -> Finding:
+def unchecked(what: str, sentence: str, *, decides: bool) -> CheckFinding:
     """Return a finding about what was not recomputed."""
-    return Finding(what, CheckResult.NOT_CHECKED, sentence, decides)
+    return CheckFinding(what, CheckResult.NOT_CHECKED, sentence, decides)
 
 
-def exit_code(findings: Iterable[Finding]) -> int:
+def exit_code(findings: Iterable[CheckFinding]) -> int:
     """Return 1 if something fails, 3 if something that the verdict rests on was not checked, else 0."""
     answers = {(finding.answer, finding.decides) for finding in findings}
     if any(answer is CheckResult.FAILS for answer, _ in answers):
@@ -71,7 +71,7 @@ def exit_code(findings: Iterable[Finding]) -> int:
     return 3 if (CheckResult.NOT_CHECKED, True) in answers else 0
 
 
-def passes(findings: Iterable[Finding]) -> bool:
+def passes(findings: Iterable[CheckFinding]) -> bool:
     """Whether nothing fails, and nothing that the verdict rests on was left unchecked."""
     return exit_code(findings) == 0
 

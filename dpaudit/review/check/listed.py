@@ -50,7 +50,7 @@ from dpaudit.evidence.further_records import Accounting, AccountingCurve, Traini
 from dpaudit.evidence.records import Counts, round_outward
 from dpaudit.privacy import Claim, GaussianDP, parse_claim
 from dpaudit.review.check.against import numbered
-from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
+from dpaudit.review.check.finding import CheckFinding, agrees, answered, failing, unchecked
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.training import canaries, losses
 from dpaudit.training.judge import COARSE, UNCLAIMED, certified
@@ -63,7 +63,7 @@ from dpaudit.training.updates import FACTS
 _UNREADABLE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, UsageError)
 
 
-def accounted(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
+def accounted(evidence: Evidence, *, again: bool = True) -> Iterator[CheckFinding]:
     """Yield a finding for everything that an accounting states.
 
     Args:
@@ -128,7 +128,7 @@ def _is_about(certificate: dict[str, Any], own: list[dict[str, Any]]) -> bool:
     )
 
 
-def _stated(accounting: Accounting) -> Iterator[Finding]:
+def _stated(accounting: Accounting) -> Iterator[CheckFinding]:
     """Whether every statement is what its certificate says, and stands there once."""
     if len(set(accounting.statements)) < len(accounting.statements):
         yield failing("statement", "a statement stands there twice")
@@ -142,7 +142,7 @@ def _stated(accounting: Accounting) -> Iterator[Finding]:
         yield answered("statement", holds, said)
 
 
-def _concluded(evidence: Evidence, accounting: Accounting) -> Iterator[Finding]:
+def _concluded(evidence: Evidence, accounting: Accounting) -> Iterator[CheckFinding]:
     """Whether all that stands around the accounting follows from it."""
     own = concluded(
         accounting,
@@ -164,7 +164,7 @@ def _concluded(evidence: Evidence, accounting: Accounting) -> Iterator[Finding]:
 # --- carried out again ------------------------------------------------------------------------------------
 
 
-def _same_curve(accounting: Accounting, events: Events) -> Iterator[Finding]:
+def _same_curve(accounting: Accounting, events: Events) -> Iterator[CheckFinding]:
     """Whether the first accounting with a curve, carried out again, gives the same curve and the same note.
 
     Where largest losses or variances are added up, as for ε at δ = 0, there is no curve.
@@ -219,7 +219,7 @@ def _contradicts(own: Certified, curve: AccountingCurve | None) -> bool:
     return False
 
 
-def _others(accounting: Accounting, events: Events) -> Iterator[Finding]:
+def _others(accounting: Accounting, events: Events) -> Iterator[CheckFinding]:
     """Whether other accountants say what is stated; only the same versions can tell."""
     if not accounting.others:
         return
@@ -243,7 +243,7 @@ AS_CLAIMED = "noise as claimed"
 _WORD = re.compile(r"\d[\d,.e+-]*\d|\d")
 
 
-def trained(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
+def trained(evidence: Evidence, *, again: bool = True) -> Iterator[CheckFinding]:
     """Yield a finding for everything that follows from what was seen of a loop.
 
     Args:
@@ -350,7 +350,7 @@ def _grouped(training: Training, status: str) -> str:
     )
 
 
-def _losses(training: Training, claim: Claim | None) -> Iterator[Finding]:
+def _losses(training: Training, claim: Claim | None) -> Iterator[CheckFinding]:
     """Whether each bound is that of its certificate, for the steps that follow from what was seen."""
     why, infinite = unbounded(training.facts)
     enough = training.enough
@@ -397,7 +397,7 @@ def _loss(training: Training, loss: TrainingLoss, claim: Claim | None, why: str,
     return "" if value == loss.value else "a bound is not that of its certificate"
 
 
-def _step(training: Training, evidence: Evidence) -> Iterator[Finding]:
+def _step(training: Training, evidence: Evidence) -> Iterator[CheckFinding]:
     """Whether the audit of a step follows from its counts."""
     step = training.step
     if step is None:
@@ -430,7 +430,7 @@ def _possible(counts: Counts) -> bool:
     return all(min(a, b) >= 0 and a + b <= runs for runs, a, b in sides)
 
 
-def _canaries(told: TrainingCanaries, evidence: Evidence) -> Iterator[Finding]:
+def _canaries(told: TrainingCanaries, evidence: Evidence) -> Iterator[CheckFinding]:
     """Whether what canaries show follows from their counts, and the counts from as many coins of the seed."""
     notion, error = evidence.claimed or UNCLAIMED, 1 - evidence.confidence
     coins = canaries.coins_of(sum(told.given), evidence.seed) if 0 < sum(told.given) <= _MOST_CANARIES else np.zeros(0)
@@ -467,7 +467,7 @@ def _canaries(told: TrainingCanaries, evidence: Evidence) -> Iterator[Finding]:
     yield answered("canaries", agrees(sure, told.sure), f"as surely as a violation has to be, ε ≥ {sure:.10g}")
 
 
-def _gaussian(training: Training, claim: Claim | None) -> Iterator[Finding]:
+def _gaussian(training: Training, claim: Claim | None) -> Iterator[CheckFinding]:
     """Whether ε of Gaussian noise with the largest scale that was seen, certified again, is as stated."""
     if training.gaussian is None:
         return
@@ -486,7 +486,7 @@ def _gaussian(training: Training, claim: Claim | None) -> Iterator[Finding]:
     yield answered("gaussian", abs(own - training.gaussian) <= COARSE * max(1.0, claim.value), said)
 
 
-def _concluded_of_loop(evidence: Evidence, training: Training) -> Finding:
+def _concluded_of_loop(evidence: Evidence, training: Training) -> CheckFinding:
     """Whether all that stands around the findings follows from them."""
     own = concluded_of_loop(
         training,

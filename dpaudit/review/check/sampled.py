@@ -20,7 +20,7 @@ from dpaudit.evidence.event import DATASETS, Trees
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, parse_claim
 from dpaudit.report.text.phrases import COUNTEREXAMPLE
-from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing, unchecked
+from dpaudit.review.check.finding import DIGITS, CheckFinding, agrees, answered, failing, unchecked
 from dpaudit.stats.e_process import foresee_sequential, log_wealth, sequential_bound
 from dpaudit.stats.joint_region import ConfidenceRegion, lower_bound
 from dpaudit.stats.methods import SEQUENTIAL, method_of
@@ -30,7 +30,7 @@ from dpaudit.stats.two_looks import Detectable, FirstLook, LooksRule, first_look
 _SEARCHED = 2e-3  # relative; the accuracy of the search for it
 
 
-def check_bets(evidence: Evidence, sequential: records.Sequential) -> Iterator[Finding]:
+def check_bets(evidence: Evidence, sequential: records.Sequential) -> Iterator[CheckFinding]:
     """Yield a finding for everything that follows from the bets."""
     notion = evidence.claimed or PureDP(0.0)
     wrong = _impossible_bets(evidence, sequential)
@@ -132,7 +132,7 @@ def _counts_add_up(counts: records.Counts, speaks: tuple[bool, bool]) -> bool:
     return named and all(min(a, b) >= 0 and a + b <= runs for runs, a, b in filled)
 
 
-def _runs_of_bets(evidence: Evidence, sequential: records.Sequential) -> Finding:
+def _runs_of_bets(evidence: Evidence, sequential: records.Sequential) -> CheckFinding:
     looked, own = sequential.looked, sum(sum(epoch.stakes[0].own.runs) for epoch in sequential.epochs)
     firsts = {epoch.pair: sum(epoch.stakes[0].past.runs) for epoch in reversed(sequential.epochs)}
     known = len(firsts) < len(evidence.pairs) or sum(firsts.values()) + looked == evidence.learning
@@ -199,7 +199,7 @@ def looks_of(evidence: Evidence) -> TwoLooks | None:
 
 def check_looks(
     evidence: Evidence, impossible: Callable[[Evidence, records.Bound, records.Counts], str]
-) -> Iterator[Finding]:
+) -> Iterator[CheckFinding]:
     """Yield a finding for the stated false alarm probability, and for the second look.
 
     ``impossible`` says what is impossible in a counted bound; empty if nothing is wrong.
@@ -248,7 +248,7 @@ _FORESEEN = 1e-9  # relative; numbers of runs are rounded to 2 digits, so this o
 _LOW_BITS_SHARE = 0.2  # of the error, if low-order bits decide too; the share that audits give them
 
 
-def sampled(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
+def sampled(evidence: Evidence, *, second: bool = True) -> Iterator[CheckFinding]:
     """Yield a finding for everything that follows from counts; ``second``: by other means too."""
     sequential = evidence.sequential
     if sequential is not None:
@@ -269,7 +269,7 @@ def sampled(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
     yield from _scores(evidence)
 
 
-def _scores(evidence: Evidence) -> Iterator[Finding]:
+def _scores(evidence: Evidence) -> Iterator[CheckFinding]:
     """Look at what scores show besides the bound, where anything is said of scores or of recorded data."""
     if evidence.target.asks in RECORDED or evidence.scores is not None:
         from dpaudit.auditing.canaries import recomputed
@@ -281,7 +281,7 @@ def _scores(evidence: Evidence) -> Iterator[Finding]:
 # --- one bound --------------------------------------------------------------------------------------------
 
 
-def _counted(evidence: Evidence, number: int, attempt: records.Attempt, *, second: bool) -> Iterator[Finding]:
+def _counted(evidence: Evidence, number: int, attempt: records.Attempt, *, second: bool) -> Iterator[CheckFinding]:
     bound, title = attempt.bound, f"attempt {number} ({attempt.name})"
     counts = bound.counts
     wrong = _misplaced(evidence, attempt)
@@ -307,7 +307,7 @@ def _counted(evidence: Evidence, number: int, attempt: records.Attempt, *, secon
         yield from second_opinion(title, bound, counts, claim)
 
 
-def second_opinion(title: str, bound: records.Bound, counts: records.Counts, claim: Claim) -> Iterator[Finding]:
+def second_opinion(title: str, bound: records.Bound, counts: records.Counts, claim: Claim) -> Iterator[CheckFinding]:
     """Yield whether the same bound is found in another way, without SciPy, where there is one for the method."""
     hits = Hits(counts.runs, counts.toward0, counts.toward1)
     notion = Notion(claim.parameter, claim.delta, claim.numbers.get("order"))
@@ -407,7 +407,7 @@ def _bins_add_up(bound: records.Bound, counts: records.Counts) -> bool:
 # --- all of them ------------------------------------------------------------------------------------------
 
 
-def _runs(evidence: Evidence) -> Finding:
+def _runs(evidence: Evidence) -> CheckFinding:
     """Check that all measuring runs are counted: every attempt on a pair uses the same runs, except the counterexample.
 
     Every pair that the file names must have been measured.
@@ -426,7 +426,7 @@ def _runs(evidence: Evidence) -> Finding:
     return answered("runs", holds, f"{counted} runs are counted, and {evidence.measuring} were measured")
 
 
-def _errors(evidence: Evidence) -> Finding:
+def _errors(evidence: Evidence) -> CheckFinding:
     """Check that the error probabilities of all bounds add up to that of the whole audit."""
     real, low = (
         sum(1 - each.bound.confidence for each in evidence.attempts if each.bound.arithmetic == kind)
@@ -442,7 +442,7 @@ def _errors(evidence: Evidence) -> Finding:
     return answered("confidence", holds, f"the attempts err with at most {spent:.4g}, {evidence.confidence} is stated")
 
 
-def _headline(evidence: Evidence) -> Finding:
+def _headline(evidence: Evidence) -> CheckFinding:
     shown = _bounds_at_confidence(evidence, "real")
     exact, upper, stated = evidence.exact, evidence.upper, evidence.lower
     best = max(shown, key=lambda bound: bound.value, default=None)
@@ -461,7 +461,7 @@ def _headline(evidence: Evidence) -> Finding:
     return answered("headline", holds, f"the headline's lower bound {stated.value:.10g} {how} the best that was shown")
 
 
-def _low_bits(evidence: Evidence) -> Finding:
+def _low_bits(evidence: Evidence) -> CheckFinding:
     shown = _bounds_at_confidence(evidence, "float")
     stated = evidence.floating_point
     assert stated is not None
@@ -491,7 +491,7 @@ def _nothing(evidence: Evidence, arithmetic: str) -> records.Bound:
     return build.no_bound(_notion(evidence), evidence.confidence, arithmetic)
 
 
-def _histogram(evidence: Evidence) -> Iterator[Finding]:
+def _histogram(evidence: Evidence) -> Iterator[CheckFinding]:
     """Check that every run in the histogram is in one of its cells, and was measured."""
     histogram = evidence.histogram
     assert histogram is not None
@@ -527,7 +527,7 @@ def _are_probabilities(stated: Sequence[float], cells: int) -> bool:
 # --- what would have been found ---------------------------------------------------------------------------
 
 
-def _power(evidence: Evidence) -> Finding:
+def _power(evidence: Evidence) -> CheckFinding:
     claim = evidence.claimed
     real = [
         each
@@ -565,7 +565,7 @@ def _alike(again: Sequence[records.Power], stated: Sequence[records.Power]) -> b
 # --- Does the privacy curve follow from the counts of its statements? ---
 
 
-def curve(evidence: Evidence) -> Iterator[Finding]:
+def curve(evidence: Evidence) -> Iterator[CheckFinding]:
     """Yield a finding for every statement of the curve, for their confidence, and for the points of the curve."""
     curve_stated = evidence.curve
     if curve_stated is None:
@@ -613,7 +613,7 @@ def _impossible(evidence: Evidence, bound: records.Bound) -> str:
     return "" if counts.runs in measured else "it counts other runs than the attempts on its pair"
 
 
-def _points(curve_stated: records.Curve, regions: Sequence[ConfidenceRegion]) -> Finding:
+def _points(curve_stated: records.Curve, regions: Sequence[ConfidenceRegion]) -> CheckFinding:
     """Check that every point is what the regions show, and that the points are in order and at the right places."""
     ordered = all(
         list(at) == sorted(set(at)) and min(at, default=0.0) >= 0 for at in (curve_stated.epsilons, curve_stated.fprs)

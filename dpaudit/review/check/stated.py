@@ -19,7 +19,7 @@ from dpaudit.evidence.event import TYPES, Coordinate, Event, Reach, Rows, Step, 
 from dpaudit.evidence.evidence import Evidence, against, lowered
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.digest import digest, read_kept
-from dpaudit.review.check.finding import Finding, answered, failing, unchecked
+from dpaudit.review.check.finding import CheckFinding, answered, failing, unchecked
 from dpaudit.review.check.sampled import looks_of
 from dpaudit.stats.methods import METHODS, method_of
 from dpaudit.targets.signature import Shape
@@ -28,7 +28,7 @@ from dpaudit.verify.proofs import open_ends
 _READINGS = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}
 
 
-def stated(evidence: Evidence) -> Iterator[Finding]:
+def stated(evidence: Evidence) -> Iterator[CheckFinding]:
     """Yield a finding for everything that follows from other parts of the evidence."""
     for number, pair in enumerate(evidence.pairs):
         yield from _pair(evidence, number, pair)
@@ -42,7 +42,7 @@ def stated(evidence: Evidence) -> Iterator[Finding]:
     yield from _verdict(evidence)
 
 
-def _sensitivity(evidence: Evidence) -> Iterator[Finding]:
+def _sensitivity(evidence: Evidence) -> Iterator[CheckFinding]:
     """Check what is said of the query's movement and the declared sensitivity, as far as floats allow."""
     moved = evidence.sensitivity
     if moved is None:
@@ -62,7 +62,7 @@ def _sensitivity(evidence: Evidence) -> Iterator[Finding]:
     yield unchecked("sensitivity", said, decides=False)
 
 
-def _accuracy(evidence: Evidence) -> Iterator[Finding]:
+def _accuracy(evidence: Evidence) -> Iterator[CheckFinding]:
     """Look at what is said of errors: learning runs are in no file."""
     accuracy = evidence.accuracy
     if accuracy is None:
@@ -88,7 +88,7 @@ def _accuracy(evidence: Evidence) -> Iterator[Finding]:
 # --- the verdict ------------------------------------------------------------------------------------------
 
 
-def _led(evidence: Evidence) -> Iterator[Finding]:
+def _led(evidence: Evidence) -> Iterator[CheckFinding]:
     """Look at what is said of outputs that a trace points to: learning runs are in no file."""
     for led in evidence.led:
         one_sided = led.event.toward(0) != led.event.toward(1)
@@ -105,7 +105,7 @@ def _led(evidence: Evidence) -> Iterator[Finding]:
             yield unchecked("led", f"{said}; only a replay shows that they did", decides=False)
 
 
-def _verdict(evidence: Evidence) -> Iterator[Finding]:
+def _verdict(evidence: Evidence) -> Iterator[CheckFinding]:
     if evidence.verdict is records.Verdict.INVALID:
         holds = not evidence.attempts and evidence.histogram is None and evidence.detectable is None
         if holds:
@@ -150,7 +150,7 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
         yield unchecked("reason", f"another dpaudit wrote its words; today they are: {reason}", decides=False)
 
 
-def _decided(evidence: Evidence, looks: TwoLooks | None) -> Iterator[Finding]:
+def _decided(evidence: Evidence, looks: TwoLooks | None) -> Iterator[CheckFinding]:
     """Check that a violation rests on the stated bound: that of low-order bits, or that of real numbers."""
     claim = evidence.claimed
     above = claim is not None and evidence.lower.value > claim.value
@@ -197,7 +197,7 @@ def _types(evidence: Evidence) -> str:
     return f"types are said to {evidence.types!r:.40}, and the forms of the events say something else"
 
 
-def _target(evidence: Evidence) -> Finding:
+def _target(evidence: Evidence) -> CheckFinding:
     """Check that the kind of the target, how it was read, and what follows for the runs agree."""
     target = evidence.target
     wrong = ""
@@ -230,7 +230,7 @@ def _target(evidence: Evidence) -> Finding:
     return answered("target", not wrong, wrong or f"of the kind {shape}, read as {target.reading.partition(':')[0]}")
 
 
-def _rewritten(evidence: Evidence, shape: Shape, own_randomness: bool) -> Finding:
+def _rewritten(evidence: Evidence, shape: Shape, own_randomness: bool) -> CheckFinding:
     """Check what follows where the source of a function was read: every draw hangs on the seed, but a library's own."""
     wrong, called = "", evidence.target.reading != "rewritten"
     if shape not in (Shape.OPAQUE, Shape.SEEDED) or evidence.observed:
@@ -263,7 +263,7 @@ def _own_randomness(evidence: Evidence) -> bool:
     return any("own randomness" in it for it in evidence.assumptions)
 
 
-def _assumptions(evidence: Evidence) -> Finding:
+def _assumptions(evidence: Evidence) -> CheckFinding:
     """Check that the assumptions follow from the kind of the target, the relation and what is observed."""
     asks, stated = evidence.target.asks, evidence.assumptions
     if asks in RECORDED:
@@ -287,7 +287,7 @@ def _judged(evidence: Evidence) -> bool:
     return evidence.verdict is not records.Verdict.INVALID and bool(evidence.attempts)
 
 
-def _pair(evidence: Evidence, number: int, pair: records.PairRecord) -> Iterator[Finding]:
+def _pair(evidence: Evidence, number: int, pair: records.PairRecord) -> Iterator[CheckFinding]:
     """Yield findings for a pair whose data are in the file: their digests, and that they are neighbours."""
     if pair.origin not in ("mechanism", "given", "found", "made"):
         yield failing("pair", f"pair {number}: nothing comes from {pair.origin!r}")
@@ -334,7 +334,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 _LOW_BITS = "low-order bits"
 
 
-def fields(evidence: Evidence) -> Iterator[Finding]:
+def fields(evidence: Evidence) -> Iterator[CheckFinding]:
     """Yield a finding for the fields that no bound follows from; one that holds, or one for each that does not."""
     wrong = list(filter(None, _all(evidence)))
     if not wrong:
@@ -468,7 +468,7 @@ def _recorded(evidence: Evidence) -> str:
 SOURCES = ("data", "domain", "given", "mechanism")
 
 
-def searched(evidence: Evidence) -> Iterator[Finding]:
+def searched(evidence: Evidence) -> Iterator[CheckFinding]:
     """Yield a finding for how the pair was found."""
     search = evidence.search
     is_searched = any(pair.origin == "found" for pair in evidence.pairs)

@@ -22,7 +22,7 @@ import torch
 from torch.optim import lr_scheduler
 
 from dpaudit.arrays import Floats
-from dpaudit.training.seen import Parameter, Seen
+from dpaudit.training.seen import Parameter, TrainingRun
 from dpaudit.training.watchers.recorder import Undo
 
 
@@ -36,7 +36,7 @@ class Between:
         passes: backward passes that PyTorch makes for one of the loop's.
     """
 
-    def __init__(self, seen: Seen, names: Mapping[Any, str], own: Collection[Any], passes: int = 1) -> None:
+    def __init__(self, seen: TrainingRun, names: Mapping[Any, str], own: Collection[Any], passes: int = 1) -> None:
         self.passes = passes
         self.seen, self.names, self.own = seen, names, {*names, *own}
         self.options: list[dict[str, Any]] | None = None

@@ -23,15 +23,15 @@ import optax
 
 from dpaudit.arrays import Floats, Integers
 from dpaudit.errors import UsageError
-from dpaudit.training.seen import Parameter, Seen, Update
-from dpaudit.training.watchers.recorder import Recorder, inner, length
+from dpaudit.training.seen import Parameter, TrainingRun, Update
+from dpaudit.training.watchers.recorder import TrainingRecorder, inner, length
 
 PROBE = 0.25
 """Of the clip norm: gradients that no clipping touches, neither one by one nor together."""
 WATCHED = "_dpaudit_watched"
 
 
-class Rows(NamedTuple):
+class GradientRows(NamedTuple):
     """Gradients of single records, as far as they are looked at."""
 
     some: Any  # at some coordinates, (b, k)
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 class Handed(NamedTuple):
     """What one update hands over, each a list of arrays by parameter."""
 
-    given: list[Any] | Rows  # the sum; of gradients of single records, which are long, `Rows`
+    given: list[Any] | GradientRows  # the sum; of gradients of single records, which are long, `Rows`
     noise: list[Any]  # the update of zero; of single records, of small gradients that shrink to zero
     noisy: list[Any]  # the update of what was given
     # small, moved: a sum of gradients that no clipping touches, and what of it is in its update; empty for a sum
@@ -53,7 +53,7 @@ class Handed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GradientCall:
     """One call of the gradient function."""
 
     leaves: list[Any]  # the arrays among its arguments, parameters first
@@ -80,7 +80,7 @@ def is_key(value: Any) -> bool:
     return value.dtype == np.uint32 and tuple(value.shape) == (2,)
 
 
-def watched_gradient(function: Callable[..., Any], asked: Callable[[Asked], None]) -> Callable[..., Any]:
+def watched_gradient(function: Callable[..., Any], asked: Callable[[GradientCall], None]) -> Callable[..., Any]:
     """Return the gradient function, which reports its arguments."""
 
     def gradient(*args: Any, **named: Any) -> Any:
@@ -97,7 +97,7 @@ def watched_gradient(function: Callable[..., Any], asked: Callable[[Asked], None
 
         arrays = [jax.random.key_data(leaves[place]) if place in keys else leaves[place] for place in places]
         kind = repr((tree, fixed))
-        jax.debug.callback(lambda given: asked(Asked(copies(given), rest, kind)), arrays, ordered=True)
+        jax.debug.callback(lambda given: asked(GradientCall(copies(given), rest, kind)), arrays, ordered=True)
         return function(*args, **named)
 
     return gradient
@@ -203,7 +203,7 @@ def _is_single(given: Any, params: Any) -> bool:
     return all(len(a) == len(p) + 1 and a[1:] == p for a, p in shapes)
 
 
-def _rows(given: Sequence[Any], at: Integers) -> Rows:
+def _rows(given: Sequence[Any], at: Integers) -> GradientRows:
     """What is looked at of gradients of single records, computed where they are: all of them are not handed over."""
     flat_rows = [each.reshape(each.shape[0], -1) for each in given]
     ends = np.cumsum([0, *(each.shape[1] for each in flat_rows)])
@@ -212,7 +212,7 @@ def _rows(given: Sequence[Any], at: Integers) -> Rows:
         jnp.sum(jnp.square(each.astype(jnp.promote_types(each.dtype, jnp.float32))), axis=1) for each in flat_rows
     )
     real = [jnp.any(each != 0, axis=1) for each in flat_rows]
-    return Rows(jnp.concatenate(some, axis=1), jnp.sqrt(squares), jnp.any(jnp.stack(real), axis=0))
+    return GradientRows(jnp.concatenate(some, axis=1), jnp.sqrt(squares), jnp.any(jnp.stack(real), axis=0))
 
 
 def _small(rows: Any, real: Any, most: float) -> Any:
@@ -240,7 +240,7 @@ def sizes_of(tree: Any) -> dict[str, int]:
 _AT_ONCE = 64  # records whose gradients are computed together
 
 
-class Alone:
+class GradientsAlone:
     """Asks a gradient function for single records; it is compiled once for calls of a kind.
 
     Args:
@@ -252,7 +252,7 @@ class Alone:
         self.function, self.tree = function, jax.tree.structure(params)
         self.compiled: dict[Any, Any] = {}
 
-    def __call__(self, call: Asked, at: Integers) -> tuple[Floats, Floats]:
+    def __call__(self, call: GradientCall, at: Integers) -> tuple[Floats, Floats]:
         """Return what each record of a call contributes: at some coordinates, (b, k), and its norm, (b,)."""
         size, padding = _size(call), _padding(call)
         real = np.arange(size) if padding is None else np.flatnonzero(~padding)
@@ -285,29 +285,29 @@ class Alone:
         return gradients
 
 
-def is_random(call: Asked) -> bool:
+def is_random(call: GradientCall) -> bool:
     """Whether a call was given a random key: a record alone gets other draws than within its batch."""
     return any(is_key(each) for each in _others(call))
 
 
-def records_of(call: Asked) -> int:
+def records_of(call: GradientCall) -> int:
     """Return how many records a call has, without those of padding."""
     padding = _padding(call)
     return _size(call) if padding is None else int(np.sum(~padding))
 
 
-def _others(call: Asked) -> list[Any]:
+def _others(call: GradientCall) -> list[Any]:
     args, named = call.arguments()
     leaves: list[Any] = jax.tree.leaves((args[1:], named))
     return leaves
 
 
-def _padding(call: Asked) -> Any:
+def _padding(call: GradientCall) -> Any:
     padding = call.arguments()[1].get("is_padding_example")
     return None if padding is None else np.asarray(padding, dtype=bool)
 
 
-def _size(call: Asked) -> int:
+def _size(call: GradientCall) -> int:
     sizes = (len(each) for each in _others(call) if is_array(each) and np.ndim(each) and not is_key(each))
     return next(sizes, 0)
 
@@ -379,8 +379,10 @@ class JaxWatch:
         assert sigma is not None and clip is not None
         self.sigma, self.clip = float(sigma), float(clip)
         private = hasattr(gradient, "l2_norm_bound")
-        self.seen = Seen("JAX Privacy" if private else "JAX and Optax", assumed=sampling, rate=rate, records=records)
-        self.recorder = Recorder(self.seen, sizes, seed=seed, often=_OFTEN, later=_LATER)
+        self.seen = TrainingRun(
+            "JAX Privacy" if private else "JAX and Optax", assumed=sampling, rate=rate, records=records
+        )
+        self.recorder = TrainingRecorder(self.seen, sizes, seed=seed, often=_OFTEN, later=_LATER)
         self.seen.parameters = {name: Parameter(size, True) for name, size in sizes.items()}
         types = {str(each.dtype) for each in jax.tree.leaves(params)} - {"float32", "float64"}
         self.seen.rounded = ", ".join(sorted(types))
@@ -391,13 +393,13 @@ class JaxWatch:
         self.loader = self._loader(batches)
         self.names = list(sizes)
         self.open = False
-        self.asked: list[Asked] = []
-        self.held: list[tuple[list[Asked], Floats]] = []
+        self.asked: list[GradientCall] = []
+        self.held: list[tuple[list[GradientCall], Floats]] = []
         self.start = self.now = flat(jax.tree.leaves(params))
         self.last: tuple[Floats, Floats, Floats, Floats] | None = None  # parameters, update, noisy sum, sum
         self.ratios: list[float] = []
         self.coarse = ""
-        self.alone = Alone(gradient, params)
+        self.alone = GradientsAlone(gradient, params)
         self.nonlinear = self.strayed = self.raw = self.calls = 0
 
     def _check(self, sizes: dict[str, int], sigma: float | None, clip: float | None) -> None:
@@ -427,7 +429,7 @@ class JaxWatch:
     def __exit__(self, *_: object) -> None:
         self.leave()
 
-    def leave(self) -> Seen:
+    def leave(self) -> TrainingRun:
         """Wait for all callbacks, replay what was held, and return what was seen."""
         if self.open:
             jax.effects_barrier()
@@ -466,7 +468,7 @@ class JaxWatch:
             self.recorder.batch(real, drawn_in)
             self.recorder.deliver(len(real), drawn)
 
-    def _asked(self, call: Asked) -> None:
+    def _asked(self, call: GradientCall) -> None:
         """Write down a call of the gradient function: its parameters are those that the update before led to."""
         if not self.open:
             return
@@ -487,7 +489,7 @@ class JaxWatch:
         if len(noise) != len(self.start):
             self.nonlinear += 1
             return
-        if isinstance(given, Rows):
+        if isinstance(given, GradientRows):
             divisor, total = self._single(handed, given)
         else:
             divisor, total = self._summed(flat(given), noisy - noise, noisy)
@@ -523,7 +525,7 @@ class JaxWatch:
             return None, total
         return _rounded(1 / share), total
 
-    def _single(self, handed: Handed, rows: Rows) -> tuple[float | None, Floats]:
+    def _single(self, handed: Handed, rows: GradientRows) -> tuple[float | None, Floats]:
         """The same where gradients of single records are given: small ones show the divisor."""
         small, moved, noise = flat(handed.small), flat(handed.moved), flat(handed.noise)
         divisor, _ = self._summed(small, moved, noise)
@@ -608,7 +610,7 @@ class JaxWatch:
             for each in steps:
                 each.divisor = None
 
-    def _replay(self, asked: list[Asked], total: Floats) -> None:
+    def _replay(self, asked: list[GradientCall], total: Floats) -> None:
         """Compare the sum of an update with those of its records alone."""
         if self.coarse or self.function is None:
             return

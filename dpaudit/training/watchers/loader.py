@@ -26,8 +26,8 @@ import torch
 from torch.utils.data import ConcatDataset, Subset, TensorDataset
 
 from dpaudit.arrays import Integers
-from dpaudit.training.seen import Played, Seen
-from dpaudit.training.watchers.recorder import Recorder, Undo
+from dpaudit.training.seen import Played, TrainingRun
+from dpaudit.training.watchers.recorder import TrainingRecorder, Undo
 
 # --- Which records does a PyTorch loader draw? -----------------------------------------------------------
 
@@ -39,7 +39,7 @@ def is_watched(loader: Any) -> bool:
     return hasattr(type(loader), _MARK) or hasattr(type(getattr(loader, "batch_sampler", None)), _MARK)
 
 
-def about(loader: Any, seen: Seen) -> None:
+def about(loader: Any, seen: TrainingRun) -> None:
     """Write down what a loader says of itself: its records, its rate, its batches in an epoch."""
     sampler = getattr(loader, "batch_sampler", None)
     if loader is None:
@@ -66,7 +66,7 @@ def about(loader: Any, seen: Seen) -> None:
     seen.batches = []
 
 
-def record_batches(loader: Any, recorder: Recorder, undo: Undo) -> None:
+def record_batches(loader: Any, recorder: TrainingRecorder, undo: Undo) -> None:
     """Write down every batch that the sampler of a loader draws."""
     sampler = getattr(loader, "batch_sampler", None)
     if sampler is None or recorder.seen.batches is None:
@@ -91,7 +91,11 @@ def record_batches(loader: Any, recorder: Recorder, undo: Undo) -> None:
 
 
 def record_deliveries(
-    loader: Any, recorder: Recorder, reached: Callable[[Any, int], object], over: Callable[[], object], undo: Undo
+    loader: Any,
+    recorder: TrainingRecorder,
+    reached: Callable[[Any, int], object],
+    over: Callable[[], object],
+    undo: Undo,
 ) -> None:
     """Number every batch that a loader hands to the loop.
 
@@ -199,7 +203,7 @@ class _Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenRows:
     """Rows that a model was given: of which delivery, from which row on, how many; None where not known."""
 
     number: int | None
@@ -238,9 +242,9 @@ class RowsOfBatches:
         held = (leaf.held() for leaf in self.leaves_by.values() if leaf is not None and leaf.number == number)
         return [each for each in held if each is not None]
 
-    def given(self, values: Iterable[Any]) -> Given | None:
+    def given(self, values: Iterable[Any]) -> GivenRows | None:
         """Return whose rows are among the arguments of a model; None where there are none."""
-        several: Given | None = None
+        several: GivenRows | None = None
         for value in values:
             for each in leaves_of(value):
                 rows = self._of(each)
@@ -249,7 +253,7 @@ class RowsOfBatches:
                 several = several or rows
         return several
 
-    def _of(self, tensor: Any) -> Given | None:
+    def _of(self, tensor: Any) -> GivenRows | None:
         width = 0
         while _FUNCTORCH.is_functorch_wrapped_tensor(tensor):
             if _FUNCTORCH.is_batchedtensor(tensor):
@@ -261,14 +265,14 @@ class RowsOfBatches:
             return None
         leaf = self.leaves_by.get(tensor.untyped_storage().data_ptr())
         if leaf is None or leaf.held() is None:
-            return Given(None, 0, width or len(tensor))
+            return GivenRows(None, 0, width or len(tensor))
         apart = tensor.storage_offset() - leaf.offset
         if leaf.stride <= 0:
-            return Given(None, 0, width or len(tensor))
+            return GivenRows(None, 0, width or len(tensor))
         rows = _rows(tensor, leaf)
         if rows is None or apart < 0 or apart // leaf.stride + rows > leaf.rows:
-            return Given(None, 0, width or len(tensor))
-        return Given(leaf.number, apart // leaf.stride, rows)
+            return GivenRows(None, 0, width or len(tensor))
+        return GivenRows(leaf.number, apart // leaf.stride, rows)
 
 
 def _rows(tensor: Any, leaf: _Leaf) -> int | None:

@@ -15,9 +15,9 @@ import torch
 
 from dpaudit.arrays import Floats
 from dpaudit.training.clipping import TOLERANCE
-from dpaudit.training.seen import Replay, Update
-from dpaudit.training.watchers.loader import Given
-from dpaudit.training.watchers.recorder import Recorder, Undo
+from dpaudit.training.seen import GradientReplay, Update
+from dpaudit.training.watchers.loader import GivenRows
+from dpaudit.training.watchers.recorder import TrainingRecorder, Undo
 
 SUM_CHANGED = "Something changed a sum of clipped gradients before it got its noise."
 _COARSE = 2.0**-8  # relative, of numbers that are rounded to bfloat16
@@ -63,13 +63,13 @@ def norm_of(optimizer: Any) -> float:
 
 def watch_opacus(
     optimizer: Any,
-    recorder: Recorder,
+    recorder: TrainingRecorder,
     names: dict[Any, str],
     accountant: Any,
     sigma: float | None,
     undo: Undo,
     at_loss: Callable[[Any], object] = lambda loss: None,
-) -> Callable[[Given, bool], None]:
+) -> Callable[[GivenRows, bool], None]:
     """Wrap what one optimizer of Opacus does; return what is to be told of the rows that the model is given."""
     watcher = _Opacus(optimizer, recorder, names, accountant, sigma)
     for name in ("accumulate" if is_ghost(optimizer) else "clip_and_accumulate", "add_noise", "scale_grad"):
@@ -101,14 +101,14 @@ class _Opacus:
     def __init__(
         self,
         optimizer: Any,
-        recorder: Recorder,
+        recorder: TrainingRecorder,
         names: dict[Any, str],
         accountant: Any,
         sigma: float | None,
     ) -> None:
         self.optimizer, self.recorder, self.names = optimizer, recorder, names
         self.accountant = accountant
-        self.passes: list[Given] = []
+        self.passes: list[GivenRows] = []
         self.given = sigma
         self.sigma, self.clip = float(optimizer.noise_multiplier if sigma is None else sigma), norm_of(optimizer)
         self.noise: dict[str, np.ndarray[Any, Any]] | None = None
@@ -130,7 +130,7 @@ class _Opacus:
 
     # --- clipping ---
 
-    def gave(self, given: Given, training: bool) -> None:
+    def gave(self, given: GivenRows, training: bool) -> None:
         """Remember which rows the model was given, for a backward pass."""
         if training:
             self.passes.append(given)
@@ -184,7 +184,9 @@ class _Opacus:
             self.recorder.replay(_array(rows), _array(norms), _array(sums), norm, whole=float(whole))
         joint = math.sqrt(sum(norm**2 for _, norm in parts))
         if joint > clip * (1 + TOLERANCE):  # of a record that is clipped in every layer
-            self.recorder.seen.replays.append(Replay(joint / clip - 1, True, "clipped by layer", joint, joint / clip))
+            self.recorder.seen.replays.append(
+                GradientReplay(joint / clip - 1, True, "clipped by layer", joint, joint / clip)
+            )
 
     # --- ghost clipping ---
 

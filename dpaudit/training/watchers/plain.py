@@ -21,10 +21,10 @@ from torch.overrides import TorchFunctionMode
 from dpaudit.arrays import Floats, Integers
 from dpaudit.errors import UsageError
 from dpaudit.training.clipping import TOLERANCE, replayed
-from dpaudit.training.seen import Replay, Update
-from dpaudit.training.watchers.loader import Given, rows_of
+from dpaudit.training.seen import GradientReplay, Update
+from dpaudit.training.watchers.loader import GivenRows, rows_of
 from dpaudit.training.watchers.opacus import values
-from dpaudit.training.watchers.recorder import Recorder, Undo, length
+from dpaudit.training.watchers.recorder import TrainingRecorder, Undo, length
 
 _T = torch.Tensor
 _DRAWS = {torch.randn, torch.randn_like, torch.normal, _T.normal_, torch.nn.init.normal_}
@@ -67,7 +67,7 @@ _GETS = {_T.grad.__get__, _T.grad.__set__, _T.shape.__get__, _T.device.__get__, 
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class DrawnNoise:
     """Drawn, and perhaps scaled."""
 
 
@@ -79,7 +79,7 @@ class Divided:
 
 
 @dataclass(frozen=True, slots=True)
-class Noisy:
+class NoisySum:
     """(total + noise)/divisor; both parts are copies."""
 
     total: Any
@@ -92,7 +92,7 @@ class Lost:
     """Noise went into it by an operation that is not followed."""
 
 
-Tag = Noise | Divided | Noisy | Lost
+Tag = DrawnNoise | Divided | NoisySum | Lost
 
 
 class NoiseFlow(TorchFunctionMode):
@@ -146,7 +146,7 @@ class NoiseFlow(TorchFunctionMode):
         if func in _DRAWS:
             result = func(*args, **named)
             if isinstance(result, _T) and _draws_gaussian(func, args, named):
-                self._know(result, Noise())
+                self._know(result, DrawnNoise())
             return result
         known = not self._unknown(args, named)
         if not known and func not in _SCALING:
@@ -189,8 +189,8 @@ class NoiseFlow(TorchFunctionMode):
             return self._shaped(func, args, named, tags[0])
         if func in _MANY or all(tag is None or isinstance(tag, Divided) for tag in (*tags, *self._tags_of(args))):
             return None
-        if all(isinstance(tag, Noise) for tag in self._tags_of((*args, *named.values()))):
-            return Noise()  # what is made of noise alone holds nothing else, whatever its law
+        if all(isinstance(tag, DrawnNoise) for tag in self._tags_of((*args, *named.values()))):
+            return DrawnNoise()  # what is made of noise alone holds nothing else, whatever its law
         return Lost()
 
     def _tag_of(self, value: Any) -> Tag | None:
@@ -200,15 +200,15 @@ class NoiseFlow(TorchFunctionMode):
         return [self.tag(each) for each in _tensors(args)]
 
     def _shaped(self, func: Any, args: tuple[Any, ...], named: Mapping[str, Any], tag: Tag | None) -> Tag | None:
-        if not isinstance(tag, Noisy):
+        if not isinstance(tag, NoisySum):
             return tag
-        return Noisy(func(tag.total, *args[1:], **named), func(tag.noise, *args[1:], **named), tag.divisor)
+        return NoisySum(func(tag.total, *args[1:], **named), func(tag.noise, *args[1:], **named), tag.divisor)
 
     def _many(self, func: Any, args: tuple[Any, ...], named: Mapping[str, Any], tag: Tag | None, results: Any) -> None:
-        if isinstance(tag, Noisy):
+        if isinstance(tag, NoisySum):
             totals, noises = func(tag.total, *args[1:], **named), func(tag.noise, *args[1:], **named)
             for each, total, noise in zip(results, totals, noises, strict=True):
-                self._know(each, Noisy(total, noise, tag.divisor))
+                self._know(each, NoisySum(total, noise, tag.divisor))
         elif tag is not None:
             for each in results:
                 self._know(each, tag)
@@ -254,12 +254,12 @@ def _scaled(func: Any, first: Any, other: Any, tags: tuple[Tag | None, Tag | Non
     factor = number if func in _TIMES else (1 / number if number else 0.0)
     if tag is None and (isinstance(first, _T) and isinstance(other, _T)):
         return None  # a factor that was computed may hang on records: what it makes is a sum of its own
-    if isinstance(tag, Noise | Lost):
+    if isinstance(tag, DrawnNoise | Lost):
         return tag
     if not factor:
         return None
-    if isinstance(tag, Noisy):
-        return Noisy(tag.total, tag.noise, tag.divisor / factor)
+    if isinstance(tag, NoisySum):
+        return NoisySum(tag.total, tag.noise, tag.divisor / factor)
     return Divided((tag.by if isinstance(tag, Divided) else 1.0) / factor)
 
 
@@ -284,25 +284,25 @@ def _added(left: Any, right: Any, tags: tuple[Tag | None, Tag | None], alpha: fl
     a, b = tags
     if isinstance(a, Lost) or isinstance(b, Lost):
         return Lost()
-    noises = isinstance(a, Noise), isinstance(b, Noise)
+    noises = isinstance(a, DrawnNoise), isinstance(b, DrawnNoise)
     if all(noises):
-        return Noise()
+        return DrawnNoise()
     if any(noises):
         noise, tag, total, sign = (right, a, left, alpha) if noises[1] else (left, b, right, 1.0)
         over = 1.0 if noises[1] else alpha
-        if isinstance(tag, Noisy):
-            return Noisy(tag.total, tag.noise + sign * noise.detach() * tag.divisor, tag.divisor)
+        if isinstance(tag, NoisySum):
+            return NoisySum(tag.total, tag.noise + sign * noise.detach() * tag.divisor, tag.divisor)
         if not isinstance(total, _T) or total.shape != noise.shape:
-            return Noise() if not isinstance(total, _T) else Lost()
+            return DrawnNoise() if not isinstance(total, _T) else Lost()
         by = tag.by if isinstance(tag, Divided) else 1.0
-        return Noisy(total.detach() * (over * by), noise.detach() * (sign * by), by)
-    if isinstance(a, Noisy) and isinstance(b, Noisy):
+        return NoisySum(total.detach() * (over * by), noise.detach() * (sign * by), by)
+    if isinstance(a, NoisySum) and isinstance(b, NoisySum):
         return Lost()
-    if isinstance(a, Noisy) or isinstance(b, Noisy):
-        noisy, other, times = (a, right, alpha) if isinstance(a, Noisy) else (b, left, 1.0)
-        if not isinstance(noisy, Noisy) or (isinstance(b, Noisy) and alpha != 1) or not isinstance(other, _T):
+    if isinstance(a, NoisySum) or isinstance(b, NoisySum):
+        noisy, other, times = (a, right, alpha) if isinstance(a, NoisySum) else (b, left, 1.0)
+        if not isinstance(noisy, NoisySum) or (isinstance(b, NoisySum) and alpha != 1) or not isinstance(other, _T):
             return Lost()
-        return Noisy(noisy.total + times * other.detach() * noisy.divisor, noisy.noise, noisy.divisor)
+        return NoisySum(noisy.total + times * other.detach() * noisy.divisor, noisy.noise, noisy.divisor)
     return None
 
 
@@ -348,7 +348,7 @@ class PlainWatcher:
 
     def __init__(
         self,
-        recorder: Recorder,
+        recorder: TrainingRecorder,
         flow: NoiseFlow,
         names: Mapping[Any, str],
         sigma: float,
@@ -361,7 +361,7 @@ class PlainWatcher:
         self.others = others
         self.own = [p for p in names if p not in others]
         self.batches: dict[int, Any] = {}
-        self.passes: list[tuple[Given, bool]] = []
+        self.passes: list[tuple[GivenRows, bool]] = []
         self.lost = self.found = self.asked = 0
         self.presumed, self.all_of_them = False, True
         self.moved: Callable[[], Sequence[str]] = tuple
@@ -377,7 +377,7 @@ class PlainWatcher:
         """Remember a batch that reached the loop, until the next update."""
         self.batches[number] = batch
 
-    def gave(self, given: Given, training: bool) -> None:
+    def gave(self, given: GivenRows, training: bool) -> None:
         """Remember which rows the model was given, for a gradient or for another purpose."""
         self.passes.append((given, training))
 
@@ -410,16 +410,16 @@ class PlainWatcher:
         divisor = next(iter(divisors)) if len(divisors) == 1 else None
         self.recorder.update(Update(0, None, sigma, self.clip, None, divisor, altered, kept, seen))
 
-    def _noisy(self) -> dict[Any, Noisy]:
+    def _noisy(self) -> dict[Any, NoisySum]:
         """The gradients that noise was followed to."""
-        noisy: dict[Any, Noisy] = {}
+        noisy: dict[Any, NoisySum] = {}
         for p, name in self.names.items():
             if p.grad is None:
                 continue
             tag = self.flow.tag(p.grad)
-            if isinstance(tag, Noisy):
+            if isinstance(tag, NoisySum):
                 noisy[p] = tag
-            elif isinstance(tag, Lost | Noise):
+            elif isinstance(tag, Lost | DrawnNoise):
                 self.lost += 1
             elif p.grad.any():
                 self.recorder.seen.parameters[name].unknown += 1
@@ -428,7 +428,7 @@ class PlainWatcher:
 
     # --- which rows, and how they were clipped ---
 
-    def _took(self, noisy: Mapping[Any, Noisy]) -> None:
+    def _took(self, noisy: Mapping[Any, NoisySum]) -> None:
         """Write down which rows the update holds, and compare its sum with those of its records.
 
         What the model was given is what a gradient may have been made of; a sum that was compared says of what it was.
@@ -464,7 +464,7 @@ class PlainWatcher:
             recorder.unknown()
 
     def _replay(
-        self, noisy: Mapping[Any, Noisy], ways: Sequence[Mapping[int, Integers]], ambiguous: bool, changed: bool
+        self, noisy: Mapping[Any, NoisySum], ways: Sequence[Mapping[int, Integers]], ambiguous: bool, changed: bool
     ) -> Mapping[int, Integers] | None:
         """Compare the sum of an update with those of records; return of which it is, if it is.
 
@@ -477,7 +477,7 @@ class PlainWatcher:
         total = np.concatenate(
             [_flat(noisy[p].total) if p in noisy else _flat(p.grad) * divisor for p in self.own if p.grad is not None]
         )
-        replays: list[tuple[Replay, Mapping[int, Integers]]] = []
+        replays: list[tuple[GradientReplay, Mapping[int, Integers]]] = []
         for way in ways:
             if not all(number in self.batches for number in way):
                 continue
@@ -500,7 +500,7 @@ class PlainWatcher:
         self.recorder.seen.replays.append(replay)
         return way if replay.fits or not ambiguous else None
 
-    def _compared(self, way: Mapping[int, Integers], total: Floats) -> Replay | None:
+    def _compared(self, way: Mapping[int, Integers], total: Floats) -> GradientReplay | None:
         """Compare a sum with that of some rows of some batches."""
         groups = self._groups(sum(map(len, way.values())))
         with torch.enable_grad(), self.flow.aside():
@@ -574,14 +574,14 @@ class PlainWatcher:
                 each.unknown = 0
 
 
-def _relative_distance(gradient: Any, tag: Noisy, noise: np.ndarray[Any, Any]) -> float:
+def _relative_distance(gradient: Any, tag: NoisySum, noise: np.ndarray[Any, Any]) -> float:
     """How far a gradient is from the noisy sum that it was followed from, relative: something may have changed it."""
     whole = values(tag.total) + noise
     apart, size = length(values(gradient) * tag.divisor - whole), length(whole)
     return apart / size if size else apart
 
 
-def _union(given: Sequence[Given]) -> dict[int, Integers]:
+def _union(given: Sequence[GivenRows]) -> dict[int, Integers]:
     """The rows of each delivery that a model was given, however often."""
     rows_by: dict[int, list[Integers]] = {}
     for each in given:

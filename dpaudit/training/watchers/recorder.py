@@ -10,14 +10,14 @@ import numpy as np
 
 from dpaudit.arrays import Floats, Integers
 from dpaudit.training import clipping, updates
-from dpaudit.training.seen import KEPT, MOST_KEPT, Delivery, Parameter, Replay, Seen, Taken, Update
+from dpaudit.training.seen import KEPT, MOST_KEPT, Delivery, GradientReplay, Parameter, TakenRows, TrainingRun, Update
 
 _COORDINATES = 64  # of each parameter, in a replayed sum
 _LEAST = 16  # of a small parameter beside large ones
 _LOOKS = 0.1  # of the updates after the first ones: gradients are compared with the noisy sums
 
 
-class Recorder:
+class TrainingRecorder:
     """Writes down what is seen.
 
     Args:
@@ -28,7 +28,7 @@ class Recorder:
         later: see there.
     """
 
-    def __init__(self, seen: Seen, sizes: Mapping[str, int], *, seed: int, often: int, later: float) -> None:
+    def __init__(self, seen: TrainingRun, sizes: Mapping[str, int], *, seed: int, often: int, later: float) -> None:
         self.seen, self.sizes = seen, dict(sizes)
         self.rng = np.random.default_rng((seed, 0x77A7C4))
         self.often, self.later = often, later
@@ -37,7 +37,7 @@ class Recorder:
         self.seen.squares = np.zeros(int(ends[-1]))
         self.seen.counts = np.zeros(int(ends[-1]), dtype=np.int64)
         self.where = updates.kept_coordinates(int(ends[-1]), KEPT)
-        self.taken: list[Taken] | None = None
+        self.taken: list[TakenRows] | None = None
         self.plan: tuple[float, ...] = ()
         self.linking: list[list[int]] | None = None
         self.at_first: Callable[[], None] = lambda: None
@@ -89,7 +89,7 @@ class Recorder:
         """Write down that rows were clipped: so many, of a delivery if it is known."""
         if self.taken is None:
             self.taken = []
-        self.taken.append(Taken(delivery, rows, first))
+        self.taken.append(TakenRows(delivery, rows, first))
 
     def unknown(self) -> None:
         """Write down that nobody saw what the next update holds."""
@@ -126,7 +126,7 @@ class Recorder:
         *,
         whole: float | None = None,
         before: bool = True,
-    ) -> Replay:
+    ) -> GradientReplay:
         """Compare a sum with that of clipped records (`replayed`), and write it down."""
         replay_made = clipping.replayed(rows, norms, total, clip, whole=whole, before=before, cast=self.seen.cast)
         self.seen.replays.append(replay_made)

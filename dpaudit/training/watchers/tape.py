@@ -21,7 +21,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from dpaudit.training.seen import Played
-from dpaudit.training.watchers.loader import Given, leaves_of
+from dpaudit.training.watchers.loader import GivenRows, leaves_of
 
 _T = torch.Tensor
 SAME = 1e-3
@@ -138,7 +138,7 @@ class Tape(TorchFunctionMode):
             self.entered = False
         self._clear()
 
-    def given(self, values: Sequence[Any], rows: Given | None) -> None:
+    def given(self, values: Sequence[Any], rows: GivenRows | None) -> None:
         """Remember what the model was given first, and which rows of the batch these are, if they are a part of it."""
         if self.active and not self.entry:
             self.entry = [id(each) for value in values for each in leaves_of(value)]

@@ -17,13 +17,13 @@ import torch
 from dpaudit.arrays import Integers
 from dpaudit.errors import UsageError
 from dpaudit.training.canaries import Canaries, chosen, evidence_for_in
-from dpaudit.training.seen import Parameter, Seen
+from dpaudit.training.seen import Parameter, TrainingRun
 from dpaudit.training.watchers import loader as loaders
 from dpaudit.training.watchers.between import Between
-from dpaudit.training.watchers.loader import Given, RowsOfBatches, copies_in, in_set, together
+from dpaudit.training.watchers.loader import GivenRows, RowsOfBatches, copies_in, in_set, together
 from dpaudit.training.watchers.opacus import accountant_of, given_back, is_ghost, is_opacus, norm_of, watch_opacus
 from dpaudit.training.watchers.plain import NoiseFlow, PlainWatcher
-from dpaudit.training.watchers.recorder import Recorder, Undo
+from dpaudit.training.watchers.recorder import TrainingRecorder, Undo
 from dpaudit.training.watchers.tape import Tape
 
 # --- How do canaries of gradients come into a loop of Opacus? --------------------------------------------
@@ -65,7 +65,9 @@ class GradientCanaries:
         sigma: the noise multiplier that is claimed.
     """
 
-    def __init__(self, optimizer: Any, recorder: Recorder, canaries: Canaries, rate: float, sigma: float) -> None:
+    def __init__(
+        self, optimizer: Any, recorder: TrainingRecorder, canaries: Canaries, rate: float, sigma: float
+    ) -> None:
         self.optimizer, self.canaries, self.rate, self.sigma = optimizer, canaries, rate, sigma
         first = optimizer.params[0]
         self.block = torch.nn.Parameter(torch.zeros(len(canaries.places), dtype=first.dtype, device=first.device))
@@ -206,12 +208,12 @@ class TorchWatch:
         self.others: dict[Any, str] = {}
         self.names = self._names()
         how = "Opacus, ghost clipping" if self.ghost else "Opacus, hooks" if self.opacus else "PyTorch, no library"
-        self.seen = Seen(how, assumed=sampling)
+        self.seen = TrainingRun(how, assumed=sampling)
         loaders.about(loader, self.seen)
         self.seen.rate = rate if rate is not None else self.seen.rate
         often, later = _REPLAYS["ghost" if self.ghost else "hooks" if self.opacus else "plain"]
         sizes = {name: p.numel() for p, name in self.names.items()}
-        self.recorder = Recorder(self.seen, sizes, seed=seed, often=often, later=later)
+        self.recorder = TrainingRecorder(self.seen, sizes, seed=seed, often=often, later=later)
         if isinstance(sigma, list | tuple):
             self.recorder.plan = tuple(map(float, sigma))
             self.seen.planned, sigma = len(sigma), self.recorder.plan[0]
@@ -229,7 +231,7 @@ class TorchWatch:
         self.between: Between | None = None
         self.tape: Tape | None = None
         self.taped = 0
-        self.taken: Callable[[Given, bool], None] = lambda given, training: None
+        self.taken: Callable[[GivenRows, bool], None] = lambda given, training: None
 
     def _check(self, sigma: Any, clip: float | None) -> None:
         if not isinstance(self.model, torch.nn.Module):
@@ -334,7 +336,7 @@ class TorchWatch:
     def __exit__(self, *_: object) -> None:
         self.leave()
 
-    def leave(self) -> Seen:
+    def leave(self) -> TrainingRun:
         """Give everything back, and return what was seen."""
         if self.between is not None:
             self.between.end()

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.expressions.graph import Graph, Value
-from dpaudit.verify.moves.movement import Search, Tree, constant, evaluated, farthest, needed, operands
+from dpaudit.verify.moves.movement import MovementSearch, Tree, constant, evaluated, farthest, needed, operands
 
-__all__ = ["Moved", "Ranges", "bounded", "evaluated", "moving_part", "renamed", "simplest", "widest"]
+__all__ = ["MovementBound", "Ranges", "bounded", "evaluated", "moving_part", "renamed", "simplest", "widest"]
 
 MOST_BOXES = 6_000
 """For one number that is replaced, at the bound that is aimed at."""
@@ -24,7 +24,7 @@ _NEAR, _ROOM = Fraction(1, 10**12), Fraction(4, 10**10)
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovementBound:
     """How far an expression moves where one number is replaced."""
 
     least: float  # the largest movement that was found
@@ -34,7 +34,9 @@ class Moved:
     boxes: int  # that it took
 
 
-def bounded(value: Value, box: Ranges, replaced: Sequence[int], *, seed: int = 0, limit: int = MOST_BOXES) -> Moved:
+def bounded(
+    value: Value, box: Ranges, replaced: Sequence[int], *, seed: int = 0, limit: int = MOST_BOXES
+) -> MovementBound:
     """Bound how far an expression of numbers within ranges moves where one is replaced.
 
     Args:
@@ -62,7 +64,9 @@ def bounded(value: Value, box: Ranges, replaced: Sequence[int], *, seed: int = 0
             most.append(_times(largest.most, scale))
             trees.append(tuple(renamed(tree, [*kept, len(box)]) for tree in largest.trees))
     is_bound = len(most) == len(replaced)
-    return Moved(least, pair or ((), ()), tuple(most) if is_bound else None, tuple(trees) if is_bound else None, boxes)
+    return MovementBound(
+        least, pair or ((), ()), tuple(most) if is_bound else None, tuple(trees) if is_bound else None, boxes
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ def _looked_at(alone: Value, sides: tuple[tuple[Fraction, Fraction], ...], seed:
     key = tuple(alone.graph.nodes), alone.place, sides, seed, limit
     largest = _KNOWN.get(key)
     if largest is None:
-        search = Search(alone, [(constant(low)[0], constant(high)[1]) for low, high in sides], 0)
+        search = MovementSearch(alone, [(constant(low)[0], constant(high)[1]) for low, high in sides], 0)
         far, *pair = farthest(alone, sides, 0, seed)
         most, trees, boxes = None, list[Tree](), 0
         for aim, tries in _aims(far, search, limit):
@@ -121,7 +125,7 @@ def widest(value: Value, box: Ranges, seed: int) -> tuple[float, tuple[Any, Any]
     return far, (first, second)
 
 
-def _aims(least: float, search: Search, limit: int) -> Iterator[tuple[Fraction, int]]:
+def _aims(least: float, search: MovementSearch, limit: int) -> Iterator[tuple[Fraction, int]]:
     """Yield bounds to aim at, from the largest movement that was found to what the whole box shows."""
     exact = Fraction(least)
     yield simplest(exact * (1 - _NEAR), exact * (1 + _NEAR)), min(limit, _ROUND_BOXES)

@@ -20,13 +20,13 @@ from dpaudit.loading import load, public_name
 from dpaudit.neighbours.domain import is_two_numbers
 from dpaudit.program.symbolic.linear import now
 from dpaudit.reading.expressions.domain import GivenNoise
-from dpaudit.reading.expressions.graph import ADDED, NotReadError, Release, Value, exactly
-from dpaudit.reading.expressions.ways import Reading, plain_numbers, read, read_any
+from dpaudit.reading.expressions.graph import ADDED, NotReadError, PlaceRelease, Value, exactly
+from dpaudit.reading.expressions.ways import NumbersReading, plain_numbers, read, read_any
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.certificate import as_text
-from dpaudit.verify.moves.bound import Moved, bounded, simplest, widest
+from dpaudit.verify.moves.bound import MovementBound, bounded, simplest, widest
 from dpaudit.verify.moves.movement import farthest, written
 from dpaudit.verify.moves.observed import RUNS, disagreement
 
@@ -35,7 +35,7 @@ from dpaudit.verify.moves.observed import RUNS, disagreement
 __all__ = [
     "RUNS",
     "Derived",
-    "Numbers",
+    "NumberData",
     "Read",
     "Value",
     "derive",
@@ -52,7 +52,7 @@ _SLACK = Fraction(3, 10**9)  # of a bound that is rounded up, as the checker all
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class NumberData:
     """Data of n numbers within a range, one of which is replaced."""
 
     length: int | None  # None for any number of them
@@ -60,14 +60,14 @@ class Numbers:
     high: Fraction
 
     @staticmethod
-    def of(domain: Any, length: int | None) -> Numbers:
+    def of(domain: Any, length: int | None) -> NumberData:
         """Read what is declared; raises `UsageError` for what is none."""
         if length is not None and not 1 <= length <= MOST_NUMBERS:
             raise UsageError(f"the length is {length}; expressions are read of 1 to {MOST_NUMBERS} numbers")
         low, high = map(_finite, domain)
         if low > high:
             raise UsageError(f"the domain starts at {low} and ends below, at {high}; give the lower end first")
-        return Numbers(length, low, high)
+        return NumberData(length, low, high)
 
     def data(self, values: Any, container: str) -> Any:
         """Return numbers as a function takes them."""
@@ -99,9 +99,9 @@ class Numbers:
 class Read:
     """A function of n numbers, as it was read."""
 
-    numbers: Numbers
+    numbers: NumberData
     container: str  # "list" or "array"
-    reading: Reading | None
+    reading: NumbersReading | None
     refused: str  # why it was not read; empty where it was
     pair: tuple[Any, Any] | None = None  # that moves far where it is defined, of what is not defined everywhere
 
@@ -113,7 +113,7 @@ def _finite(end: Any) -> Fraction:
         raise UsageError(f"the domain has an end at {end!r:.40}; give the least and the largest number") from None
 
 
-def read_numbers(mechanism: Mechanism, parameters: Mapping[str, Any], numbers: Numbers, seed: int) -> Read:
+def read_numbers(mechanism: Mechanism, parameters: Mapping[str, Any], numbers: NumberData, seed: int) -> Read:
     """Read a function of lists, or where it takes no list, of arrays."""
     if mechanism.shape is Shape.SAMPLER:
         raise UsageError(
@@ -153,7 +153,7 @@ def given_of(mechanism: Mechanism) -> dict[str, Callable[[], Any]]:
     return {"rng": np.random.default_rng} if "rng" in mechanism.asked else {}
 
 
-def _undefined(reading: Reading, numbers: Numbers, seed: int) -> tuple[str, Any]:
+def _undefined(reading: NumbersReading, numbers: NumberData, seed: int) -> tuple[str, Any]:
     """Say where an expression may be undefined, how far it moves elsewhere, and from where to where; or nothing."""
     try:
         check_nodes(nodes_of(reading), numbers.scope, numbers.within)
@@ -182,7 +182,7 @@ def listed(values: Any) -> str:
     return f"[{', '.join(f'{float(each):.10g}' for each in values)}]"
 
 
-def nodes_of(reading: Reading) -> list[list[Any]]:
+def nodes_of(reading: NumbersReading) -> list[list[Any]]:
     """Return the operations as a certificate has them."""
     return [[kind, str(of[0])] if kind == "const" else [kind, *of] for kind, *of in reading.graph.nodes]
 
@@ -195,14 +195,14 @@ class Derived:
     certificate: dict[str, Any] | None
     open_ends: tuple[str, ...]  # why nothing is proved
     pair: tuple[Any, Any]  # that loses most, of those that were tried
-    moves: tuple[Moved, ...]
+    moves: tuple[MovementBound, ...]
     read: Read
 
 
 def derive(
     mechanism: Mechanism,
     parameters: Mapping[str, Any],
-    numbers: Numbers,
+    numbers: NumberData,
     *,
     notion: str,
     delta: Fraction,
@@ -231,7 +231,7 @@ def derive(
     expressions = check_nodes(nodes, numbers.scope, numbers.within)
     box = expressions.ranges
     graph, places = (reading.graph, None) if numbers.length is not None else written(expressions)
-    moves: dict[int, Moved] = {}
+    moves: dict[int, MovementBound] = {}
     for release in reading.releases:
         for value in release.moving():
             if value.place not in moves:
@@ -255,7 +255,11 @@ def derive(
 
 
 def _dearest(
-    mechanism: Mechanism, parameters: Mapping[str, Any], numbers_read: Read, moves: Mapping[int, Moved], seed: int
+    mechanism: Mechanism,
+    parameters: Mapping[str, Any],
+    numbers_read: Read,
+    moves: Mapping[int, MovementBound],
+    seed: int,
 ) -> tuple[Any, Any] | None:
     """Return the pair of those that were tried on which a release costs most; None where none costs anything."""
     numbers, reading = numbers_read.numbers, numbers_read.reading
@@ -276,14 +280,14 @@ def _dearest(
     return pair
 
 
-def _unprotected(reading: Reading) -> list[str]:
+def _unprotected(reading: NumbersReading) -> list[str]:
     """Say what is returned without noise."""
     if not plain_numbers(reading.result):
         return []
     return ["it returns a number of the data without noise (dpaudit sensitivity bounds how far it moves)"]
 
 
-def _unbounded(release: Release, moved: Moved) -> str:
+def _unbounded(release: PlaceRelease, moved: MovementBound) -> str:
     what = "the number" if release.how == ADDED else "the scores"
     return (
         f"{release.line}: no bound was found of how far {what} of this release moves, with {moved.boxes:,} boxes; it "
@@ -295,9 +299,9 @@ def _written(
     mechanism: Mechanism,
     parameters: Mapping[str, Any],
     numbers_read: Read,
-    reading: Reading,
+    reading: NumbersReading,
     nodes: list[list[Any]],
-    moves: Mapping[int, Moved],
+    moves: Mapping[int, MovementBound],
     notion: str,
     delta: Fraction,
 ) -> dict[str, Any]:
@@ -324,7 +328,7 @@ def _written(
     }
 
 
-def releases_of(reading: Reading) -> list[dict[str, Any]]:
+def releases_of(reading: NumbersReading) -> list[dict[str, Any]]:
     """Return the releases as a certificate has them."""
     return [
         {
@@ -338,7 +342,7 @@ def releases_of(reading: Reading) -> list[dict[str, Any]]:
     ]
 
 
-def moved_record(place: int, moved: Moved) -> dict[str, Any]:
+def moved_record(place: int, moved: MovementBound) -> dict[str, Any]:
     """Return how far a node moves, as a certificate has it."""
     assert moved.most is not None and moved.trees is not None
     return {"node": place, "most": list(map(str, moved.most)), "trees": [list(each) for each in moved.trees]}
@@ -394,7 +398,7 @@ def _least(
     mechanism: Mechanism,
     parameters: Mapping[str, Any],
     container: str,
-    numbers: Numbers,
+    numbers: NumberData,
     notion: str,
     delta: Fraction,
     seed: int,
@@ -480,7 +484,7 @@ def both_ends(
         raise UsageError("with a length, the domain is the range of the numbers: domain=(0, 1) (--domain '[0, 1]')")
     mechanism = load(query)
     given = mechanism.parameters_with(parameters)
-    numbers = Numbers.of(tuple(domain), length)
+    numbers = NumberData.of(tuple(domain), length)
     root = given_or_fresh(seed)
     numbers_read = read_numbers(mechanism, given, numbers, root)
     if numbers_read.reading is None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.checker.moves import Expressions
+from dpaudit.checker.moves import MovedExpressions
 from dpaudit.reading.expressions.graph import OPERANDS, REDUCTIONS, Graph, Value
 
 # --- Which floats enclose a value? -----------------------------------------------------------------------
@@ -221,7 +221,7 @@ Tree = list[Any]
 """Parts, each before what it is made of, as in a certificate."""
 
 
-class Search:
+class MovementSearch:
     """The movement of one expression where one number is replaced.
 
     Args:
@@ -581,7 +581,7 @@ LENGTHS = (1, 2, 3, 5, 8)
 """Of lists on which a function of any number of numbers is run."""
 
 
-def written(expressions: Expressions) -> tuple[Graph, list[int]]:
+def written(expressions: MovedExpressions) -> tuple[Graph, list[int]]:
     """Return the plain operations of a certificate as a graph, and where each of them stands in it."""
     graph, places = Graph(), list[int]()
     for kind, *of in expressions.written:

@@ -72,7 +72,7 @@ def _nothing(scale: Any = 1.0) -> Any:
 
 def disagreement(
     function: Callable[..., Any],
-    reading: ways.Reading,
+    reading: ways.NumbersReading,
     numbers: Any,
     container: str,
     parameters: Mapping[str, Any],
@@ -97,7 +97,7 @@ def disagreement(
 def _on(
     points: Any,
     function: Callable[..., Any],
-    reading: ways.Reading,
+    reading: ways.NumbersReading,
     evaluate: Callable[[graph.Value, Any], Any],
     container: str,
     parameters: Mapping[str, Any],
@@ -127,7 +127,7 @@ def _on(
     return ""
 
 
-def _unlike(reading: ways.Reading, shown: Any, result: Any, run: int, wanted: Any, points: Any) -> str:
+def _unlike(reading: ways.NumbersReading, shown: Any, result: Any, run: int, wanted: Any, points: Any) -> str:
     """Say how a result differs from what was read."""
     if isinstance(shown, graph.Seen):
         if len(shown.form) != 2 or shown.form[0] != "release":

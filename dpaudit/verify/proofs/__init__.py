@@ -12,7 +12,7 @@ from dpaudit.evidence.records import Proof
 from dpaudit.neighbours.domain import is_two_numbers
 from dpaudit.verify.proofs.answers import ALIGNMENT, INDUCTION
 from dpaudit.verify.proofs.domains import ENUMERATION, MOVES
-from dpaudit.verify.proofs.kind import UNREADABLE, NotShownError, ProofKind, Shown
+from dpaudit.verify.proofs.kind import UNREADABLE, CheckedProof, NotShownError, ProofKind
 from dpaudit.verify.proofs.releases import RELEASES
 
 __all__ = ["KINDS", "answers", "check_proof", "domains", "kind", "kind_asked", "open_ends", "releases"]
@@ -34,7 +34,7 @@ def kind_asked(domain: Any, length: int | None) -> ProofKind:
     return INDUCTION if length is None else ALIGNMENT
 
 
-def check_proof(evidence: Evidence) -> Shown:
+def check_proof(evidence: Evidence) -> CheckedProof:
     """Check the proof of evidence, and everything that the evidence states of it."""
     proof = evidence.proof
     if proof is None:

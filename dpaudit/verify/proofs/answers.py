@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.checker.reading import Steps
-from dpaudit.checker.tree import ALIGNED, Leaf, Tree
+from dpaudit.checker.tree import ALIGNED, CheckedTree, Leaf
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Comparison, Counterexample, Proof
@@ -22,8 +22,17 @@ from dpaudit.neighbours import Relation
 from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.linear import Affine, Constraint, SpentError, beside, now
 from dpaudit.program.symbolic.tree import NoiseDraw, Output, ProgramPath
-from dpaudit.verify.certificate import VALUES, Scope
-from dpaudit.verify.proofs.kind import UNREADABLE, Asked, Found, NotShownError, ProofKind, Shown, certified, refuse
+from dpaudit.verify.certificate import VALUES, BoundScope
+from dpaudit.verify.proofs.kind import (
+    UNREADABLE,
+    CheckedProof,
+    Conclusion,
+    Goal,
+    NotShownError,
+    ProofKind,
+    certified,
+    refuse,
+)
 
 if TYPE_CHECKING:
     from dpaudit.verify.counterexample import ExactCounterexample
@@ -43,7 +52,7 @@ _ANY = {"x": 1, "s": 1_000}  # what the parts of a fold may depend on
 # --- proved and recorded ------------------------------------------------------------------------------------
 
 
-def _prove(asked: Asked) -> Found:
+def _prove(asked: Goal) -> Conclusion:
     from dpaudit.verify.fold import prove_fold, prove_program
 
     mechanism, given, length = asked.mechanism, asked.parameters, asked.length
@@ -71,7 +80,7 @@ def _prove(asked: Asked) -> Found:
     comparison = Comparison(agreement.runs, agreement.passed_over, agreement.leaves, paths, proved.open_ends)
     exact = None if comparison.open_ends else _counterexample(tree, asked)
     bound = None if comparison.open_ends else proved.bound
-    return Found(
+    return Conclusion(
         proof=Proof(
             method="alignment" if fold is None else "induction",
             scope=str(proved.scope),
@@ -103,7 +112,7 @@ def _recorded(exact: ExactCounterexample) -> Counterexample:
     return Counterexample(first, second, exact.event, p0, p1, exact.record())
 
 
-def _counterexample(tree: AlignmentProof, asked: Asked) -> ExactCounterexample | None:
+def _counterexample(tree: AlignmentProof, asked: Goal) -> ExactCounterexample | None:
     """The counterexample with the largest exact loss, or one of nearly that loss that runs can confirm."""
     if find_spec("flint") is None or max((len(leaf.draws) for leaf in tree.tree.leaves), default=0) > _MOST_DRAWS:
         return None
@@ -129,7 +138,7 @@ def _as_float(epsilon: Fraction | None) -> float:
 # --- checked ------------------------------------------------------------------------------------------------
 
 
-def _check(evidence: Evidence, proof: Proof) -> Shown:
+def _check(evidence: Evidence, proof: Proof) -> CheckedProof:
     counterexample, certificate = evidence.counterexample, proof.certificate
     kinds = ("tree",) if proof.method == "alignment" else ("fold", "selection")
     checked = None if certificate is None else certified(evidence, proof, kinds)
@@ -147,7 +156,7 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     if certificate is None or checked is None:
         if not any(proof.scope.startswith(text) for text in _heads(evidence, proof)):
             raise NotShownError(f"{proof.scope:.200} is stated, and {_heads(evidence, proof)[0]} was asked")
-        return Shown(("no upper bound is stated",))
+        return CheckedProof(("no upper bound is stated",))
     scope = scope_of(checked.scope)
     refuse(unlike_scope(evidence, scope))
     if proof.method == "alignment":
@@ -159,7 +168,7 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
             raise NotShownError("the certificate and the counterexample are of different programs")
     elif proof.comparison is not None and proof.comparison.paths != _endings(certificate):
         raise NotShownError(f"runs are compared with {proof.comparison.paths} paths, and the fold has another number")
-    return Shown((f"{checked.statement}: " + " ".join(checked.sentences),))
+    return CheckedProof((f"{checked.statement}: " + " ".join(checked.sentences),))
 
 
 def _refuse_uncompared(comparison: Comparison | None) -> None:
@@ -175,18 +184,18 @@ def _heads(evidence: Evidence, proof: Proof) -> list[str]:
     """Return how a scope begins under the relation that is stated: of real answers, or of whole numbers."""
     length: Any = "any" if proof.length is None else proof.length
     relation = Relation("queries")
-    texts = [str(Scope(length, values, relation, {})) for values in VALUES]
+    texts = [str(BoundScope(length, values, relation, {})) for values in VALUES]
     return [text.removesuffix(str(relation)) + evidence.relation for text in texts]
 
 
 def _endings(certificate: Mapping[str, Any]) -> int:
     """Return how many paths the start, the steps and the ends of a fold have, without those of probability 0."""
     parts = [certificate["init"], *(state[part] for state in certificate["states"] for part in ("step", "end"))]
-    read = (Tree("", _ANY, Steps(), _ENDING).read(part) for part in parts if part is not None)
+    read = (CheckedTree("", _ANY, Steps(), _ENDING).read(part) for part in parts if part is not None)
     return sum(not leaf.null for tree in read for leaf in tree.leaves.values())
 
 
-def unlike_scope(evidence: Evidence, scope: Scope) -> str:
+def unlike_scope(evidence: Evidence, scope: BoundScope) -> str:
     """Say what differs between what was proved or refuted and what the evidence states of it; empty if nothing does."""
     proof = evidence.proof
     assert proof is not None
@@ -197,22 +206,22 @@ def unlike_scope(evidence: Evidence, scope: Scope) -> str:
     return unlike_relation(evidence, scope)
 
 
-def unlike_relation(evidence: Evidence, scope: Scope) -> str:
+def unlike_relation(evidence: Evidence, scope: BoundScope) -> str:
     """Say that a scope is under another relation than is stated; empty if it is not."""
     if str(scope.relation) == evidence.relation:
         return ""
     return f"it holds under {scope.relation}, and {evidence.relation} is stated"
 
 
-def scope_of(given: Mapping[str, Any]) -> Scope:
+def scope_of(given: Mapping[str, Any]) -> BoundScope:
     """Read a scope in the form of certificates and counterexamples."""
     relation = Relation("queries", given["movement"], given["group"])
-    return Scope(given["length"], given["values"], relation, given["parameters"])
+    return BoundScope(given["length"], given["values"], relation, given["parameters"])
 
 
 def leaves_of(nodes: Sequence[Any], length: int) -> list[ProgramPath]:
     """Return the paths of a tree from its nodes, without those of probability 0."""
-    read = Tree("", {"q": length}, Steps(), _EXTRA).read(list(nodes))
+    read = CheckedTree("", {"q": length}, Steps(), _EXTRA).read(list(nodes))
     return [_leaf(leaf) for leaf in read.leaves.values() if not leaf.null]
 
 
@@ -245,13 +254,13 @@ def _output(form: tuple[Any, ...]) -> Output:
 # --- read again ---------------------------------------------------------------------------------------------
 
 
-def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
+def _read_again(evidence: Evidence, proof: Proof, asked: Goal) -> bool | None:
     from dpaudit.verify.certificate import nodes_as_data
     from dpaudit.verify.fold import prove_fold, prove_program
 
     mechanism, given = asked.mechanism, asked.parameters
 
-    def read(scope: Scope) -> AlignmentProof:
+    def read(scope: BoundScope) -> AlignmentProof:
         assert scope.length != "any"
         domain = "integer" if scope.values == "integer" else None
         return prove_program(mechanism, given, length=scope.length, relation=scope.relation, domain=domain)

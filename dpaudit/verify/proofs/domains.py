@@ -27,14 +27,14 @@ from dpaudit.verify.exact import (
     log_interval,
     read_name,
 )
-from dpaudit.verify.moves.derive import RUNS, Derived, Numbers, derive, exceeds_at
+from dpaudit.verify.moves.derive import RUNS, Derived, NumberData, derive, exceeds_at
 from dpaudit.verify.proofs.kind import (
     UNREADABLE,
-    Asked,
-    Found,
+    CheckedProof,
+    Conclusion,
+    Goal,
     NotShownError,
     ProofKind,
-    Shown,
     certified,
     domain_of,
     refuse,
@@ -47,7 +47,7 @@ _RECORD = {"exp_epsilon", "pair", "output", "laws", "datasets", "pairs", "enumer
 _RECORD |= {"mechanism", "scope"}
 
 
-def _prove(asked: Asked) -> Found:
+def _prove(asked: Goal) -> Conclusion:
     from dpaudit.reading.alone import Alone
 
     mechanism, given, domain = asked.mechanism, asked.parameters, asked.domain
@@ -62,7 +62,7 @@ def _prove(asked: Asked) -> Found:
     first, second = loss.pair
     looks = tuple(alone.open)
     infinite = loss.exp_epsilon is None or bool(looks)
-    return Found(
+    return Conclusion(
         proof=Proof(
             method="enumeration",
             scope=_scope(len(loss.scope.datasets), str(relation)),
@@ -81,7 +81,7 @@ def _prove(asked: Asked) -> Found:
     )
 
 
-def _about(asked: Asked, relation: Relation) -> dict[str, Any]:
+def _about(asked: Goal, relation: Relation) -> dict[str, Any]:
     """Say which program the laws are those of."""
     digest = asked.mechanism.digest
     parameters = {name: as_text(value) for name, value in asked.parameters.items()}
@@ -95,13 +95,13 @@ def _scope(datasets: Any, relation: str) -> str:
     return f"the {datasets} datasets of the domain that was given, under {relation}"
 
 
-def _check(evidence: Evidence, proof: Proof) -> Shown:
+def _check(evidence: Evidence, proof: Proof) -> CheckedProof:
     record, upper, exact = proof.certificate or {}, evidence.upper, evidence.exact
     open_ends = () if proof.comparison is None else proof.comparison.open_ends
     if not record:
         if not open_ends or exact is not None:
             raise NotShownError("there is no record of the laws")
-        return Shown(("nothing is stated of what was not read whole",))
+        return CheckedProof(("nothing is stated of what was not read whole",))
     if not _RECORD <= record.keys() <= _RECORD | {"every"}:
         raise NotShownError("its record has other members than that of an enumeration")
     _refuse_unlike(evidence, record)
@@ -133,15 +133,17 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     _refuse_data(evidence, proof, record)
     said = "the laws of the worst pair have the stated ratio"
     if upper is None:
-        return Shown((said,))
+        return CheckedProof((said,))
     try:
         complete = check_every(record, evidence.relation, domain_of(proof))
     except (UsageError, *UNREADABLE) as error:
         raise NotShownError(str(error)) from None
     if not complete:
-        return Shown((said,), "that no other pair of the domain is worse is not in the file: a second reading shows it")
+        return CheckedProof(
+            (said,), "that no other pair of the domain is worse is not in the file: a second reading shows it"
+        )
     all_of_them = f"the laws on all {record['datasets']} datasets are there, and no other pair of them is worse"
-    return Shown((said, all_of_them))
+    return CheckedProof((said, all_of_them))
 
 
 def _refuse_unlike(evidence: Evidence, record: dict[str, Any]) -> None:
@@ -173,7 +175,7 @@ def _refuse_data(evidence: Evidence, proof: Proof, record: dict[str, Any]) -> No
         raise NotShownError("the worst pair is called otherwise than the datasets that are kept")
 
 
-def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
+def _read_again(evidence: Evidence, proof: Proof, asked: Goal) -> bool | None:
     record = proof.certificate
     if not record:
         return None
@@ -191,7 +193,7 @@ ENUMERATION = ProofKind("enumeration", "enumeration", "laws", _prove, _check, _r
 # --- How is a bound for lists of n numbers derived from how far one moves what is released? --------------
 
 
-def _prove_moves(asked: Asked) -> Found:
+def _prove_moves(asked: Goal) -> Conclusion:
     mechanism, given = asked.mechanism, asked.parameters
     relation = parse_relation(asked.relation or mechanism.relation_for(given) or "replace")
     if relation != Relation("replace"):
@@ -204,13 +206,13 @@ def _prove_moves(asked: Asked) -> Found:
     if notion is None:
         raise UsageError(f"releases bound ε, (ε, δ), ρ, μ or ε at an order, not {claim}; claim one of these")
     delta = Fraction(0) if claim is None else limit_of(claim.delta, toward=0.0)
-    numbers = Numbers.of(asked.domain, asked.length)
+    numbers = NumberData.of(asked.domain, asked.length)
     derived = derive(mechanism, given, numbers, notion=notion, delta=delta, seed=asked.seed)
     is_read, exceeds = derived.read.reading is not None, None
     limit = None if claim is None else limit_of(claim.value, toward=0.0)
     if numbers.length is not None and limit is not None and derived.bound is not None and derived.bound <= limit:
         exceeds = exceeds_at(mechanism, given, derived, limit, notion=notion, delta=delta, seed=asked.seed)
-    return Found(
+    return Conclusion(
         proof=Proof(
             method="moves",
             scope=_scope_of_moves(
@@ -232,16 +234,16 @@ def _prove_moves(asked: Asked) -> Found:
     )
 
 
-def _scope_of_moves(container: str, numbers: Numbers, parameters: Mapping[str, str]) -> str:
+def _scope_of_moves(container: str, numbers: NumberData, parameters: Mapping[str, str]) -> str:
     listed = ", ".join(f"{name} = {value}" for name, value in parameters.items())
     told = f"{container}s of {numbers}, under replace"
     return f"{told}{f', with {listed}' if listed else ''}; scales are taken to one part in 10⁹"
 
 
-def _check_moves(evidence: Evidence, proof: Proof) -> Shown:
+def _check_moves(evidence: Evidence, proof: Proof) -> CheckedProof:
     if parse_relation(evidence.relation) != Relation("replace"):
         raise NotShownError(f"it holds under replace, and {evidence.relation} is stated")
-    numbers = Numbers.of(domain_of(proof), proof.length)
+    numbers = NumberData.of(domain_of(proof), proof.length)
     if proof.exceeds_at is not None and (proof.length is None or proof.exceeds_at <= proof.length):
         raise NotShownError(f"{proof.exceeds_at} numbers are stated to exceed what is proved of {proof.length}")
     if proof.certificate is None:
@@ -251,7 +253,7 @@ def _check_moves(evidence: Evidence, proof: Proof) -> Shown:
             or proof.prices
         ):
             raise NotShownError(f"{proof.scope:.200} is stated, and another scope was asked")
-        return Shown(("no upper bound is stated",))
+        return CheckedProof(("no upper bound is stated",))
     checked = certified(evidence, proof, ("moves",))
     compared = proof.comparison
     if compared is None or not compared.runs:
@@ -263,14 +265,14 @@ def _check_moves(evidence: Evidence, proof: Proof) -> Shown:
         raise NotShownError(f"the certificate is about {checked.statement}, and the claim is {claim}")
     scope = checked.scope
     length = None if scope["length"] == "any" else scope["length"]
-    stated = Numbers(length, Fraction(scope["low"]), Fraction(scope["high"]))
+    stated = NumberData(length, Fraction(scope["low"]), Fraction(scope["high"]))
     if stated != numbers or proof.scope != _scope_of_moves(scope["container"], stated, scope["parameters"]):
         raise NotShownError(f"it holds for {_scope_of_moves(scope['container'], stated, scope['parameters'])}")
     said = [f"the certificate of {len(proof.certificate['releases'])} releases shows {checked.statement}"]
-    return Shown(tuple(said))
+    return CheckedProof(tuple(said))
 
 
-def _read_moves_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
+def _read_moves_again(evidence: Evidence, proof: Proof, asked: Goal) -> bool | None:
     if proof.certificate is None or proof.domain is None:
         return None
     again = _derived_again(proof, asked)
@@ -279,12 +281,12 @@ def _read_moves_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | 
     return _program(again.certificate) == _program(proof.certificate)
 
 
-def _derived_again(proof: Proof, asked: Asked) -> Derived:
+def _derived_again(proof: Proof, asked: Goal) -> Derived:
     assert proof.certificate is not None
     return derive(
         asked.mechanism,
         asked.parameters,
-        Numbers.of(domain_of(proof), proof.length),
+        NumberData.of(domain_of(proof), proof.length),
         notion=proof.certificate["notion"],
         delta=Fraction(proof.certificate["delta"]),
     )

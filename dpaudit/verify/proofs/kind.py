@@ -35,7 +35,7 @@ class NotShownError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Goal:
     """What a proof is asked."""
 
     mechanism: Mechanism  # a program
@@ -54,7 +54,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Conclusion:
     """What was found without sampling: a proof, its bound, and a counterexample.
 
     ``upper`` is None without a finite bound. ``pair`` is the pair to audit, within the scope of the proof. A proof may
@@ -93,7 +93,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class CheckedProof:
     """What the record of a proof shows, having been checked."""
 
     sentences: tuple[str, ...]  # what was checked, for people to read
@@ -107,18 +107,18 @@ class ProofKind:
     method: str  # what evidence calls it
     title: str  # what findings about it are called
     reads: str  # what of the program stands in a record
-    prove: Callable[[Asked], Found]  # from what is asked to what is found; its record is ``proof``
+    prove: Callable[[Goal], Conclusion]  # from what is asked to what is found; its record is ``proof``
     # whether the record of evidence shows what the evidence states. Raises `NotShownError` where it does not, and
     # any of `UNREADABLE` where it is none.
-    check: Callable[[Evidence, records.Proof], Shown]
+    check: Callable[[Evidence, records.Proof], CheckedProof]
     # whether the program of now is that of the record; None where the record does not hold it
-    read_again: Callable[[Evidence, records.Proof, Asked], bool | None]
+    read_again: Callable[[Evidence, records.Proof, Goal], bool | None]
     # the domain that a proof was asked for, as far as its record says it; None where it does not
     domain: Callable[[records.Proof], Any]
     only_epsilon: bool = True  # whether nothing but ε is bounded
 
 
-def named(conclusion: Found, name: str) -> Found:
+def named(conclusion: Conclusion, name: str) -> Conclusion:
     """Return what was found, with records that call the program what the evidence calls it."""
     record = None if conclusion.counterexample is None else conclusion.counterexample.record
     for each in (conclusion.proof.certificate, conclusion.proof.derived, record):

@@ -23,7 +23,7 @@ from dpaudit.neighbours import Relation, digest, parse_relation
 from dpaudit.neighbours.domain import GivenMove, Range, allowed_of, by_columns, parse_all
 from dpaudit.privacy import PureDP
 from dpaudit.verify.certificate import as_text, notion_of, scope_of_records
-from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified, domain_of
+from dpaudit.verify.proofs.kind import CheckedProof, Conclusion, Goal, NotShownError, ProofKind, certified, domain_of
 from dpaudit.verify.releases.derive import in_order_of
 from dpaudit.verify.releases.written import prices_alone
 
@@ -37,7 +37,7 @@ MOST_STATED = 1_000
 """Listed values of a column up to which a certificate names it although nothing hangs on it."""
 
 
-def _prove(asked: Asked) -> Found:
+def _prove(asked: Goal) -> Conclusion:
     from dpaudit.verify.releases.derive import SECONDS, derive
 
     if asked.length is not None:
@@ -58,7 +58,7 @@ def _prove(asked: Asked) -> Found:
     )
     read = 0 if derived.releases is None else derived.releases.read
     texts = {name: as_text(value) for name, value in given.items()}
-    return Found(
+    return Conclusion(
         proof=Proof(
             method="releases",
             scope=scope_of_records(
@@ -88,7 +88,7 @@ def _prove(asked: Asked) -> Found:
 # --- checked ------------------------------------------------------------------------------------------------
 
 
-def _check(evidence: Evidence, proof: Proof) -> Shown:
+def _check(evidence: Evidence, proof: Proof) -> CheckedProof:
     certificate, relation = proof.certificate, parse_relation(evidence.relation)
     compared = proof.comparison
     if compared is not None and (compared.compared or compared.paths != proof.paths):
@@ -105,7 +105,7 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
             or proof.derived is not None
         ):
             raise NotShownError(f"{proof.scope:.200} is stated, and {scope_of_records(relation, parameters)} was asked")
-        return Shown(("no upper bound is stated",))
+        return CheckedProof(("no upper bound is stated",))
     checked = certified(evidence, proof, ("releases",))
     if certificate["version"] != VERSION:
         raise NotShownError(f"the certificate is of version {certificate['version']}, which is another member")
@@ -135,10 +135,10 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     _refuse_missing(certificate["columns"], domain, proof.whole)
     _refuse_whole(proof.whole, certificate["columns"], domain)
     if derived is None:
-        return Shown((_said(checked),))
+        return CheckedProof((_said(checked),))
     _refuse_columns(derived.scope["columns"], domain, proof.whole)
     _refuse_missing(derived.scope["columns"], domain, proof.whole)
-    return Shown((_said(checked), f"What a record adds was computed again: {_said(derived)}"))
+    return CheckedProof((_said(checked), f"What a record adds was computed again: {_said(derived)}"))
 
 
 def _derived(checked: Checked, proof: Proof) -> Checked | None:
@@ -270,7 +270,7 @@ def _exact(value: float) -> Fraction:
 # --- read again ---------------------------------------------------------------------------------------------
 
 
-def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
+def _read_again(evidence: Evidence, proof: Proof, asked: Goal) -> bool | None:
     from dpaudit.verify.releases.derive import derive
 
     if proof.certificate is None or proof.domain is None:

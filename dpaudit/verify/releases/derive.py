@@ -21,7 +21,7 @@ from dpaudit.errors import UsageError, nearest
 from dpaudit.evidence.records import DOES_NOT_HOLD
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.dataset import is_missing
-from dpaudit.neighbours.domain import GivenMove, Range, Values, allowed_of, by_columns
+from dpaudit.neighbours.domain import GivenMove, ListedValues, Range, allowed_of, by_columns
 from dpaudit.privacy import Claim
 from dpaudit.program.symbolic.linear import now
 from dpaudit.reading.universe.assumed import located
@@ -29,11 +29,11 @@ from dpaudit.reading.universe.cells import UNREAD, Declared, declared
 from dpaudit.reading.universe.drive import Reading, functions_of, read
 from dpaudit.reading.universe.given import Given
 from dpaudit.reading.universe.second import Compared, Limits, compared
-from dpaudit.reading.universe.second_draws import Generator, GivenNoise
+from dpaudit.reading.universe.second_draws import Generator, PendingNoise
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.certificate import as_text, notion_of, scope_of_records
-from dpaudit.verify.releases.read import RefusedError, Releases, as_releases, release_certificate
+from dpaudit.verify.releases.read import NoBoundError, Releases, as_releases, release_certificate
 from dpaudit.verify.releases.written import WITH_DELTA, account, derivation, price
 
 # --- What does each column hold, as it is declared and as given data have it? ----------------------------
@@ -133,7 +133,7 @@ def given_frame(data: Any, domain: Mapping[str, Any]) -> Any:
     return frame
 
 
-def _refuse_type(dtype: Any, name: str, allowed: Range | Values) -> None:
+def _refuse_type(dtype: Any, name: str, allowed: Range | ListedValues) -> None:
     present = () if isinstance(allowed, Range) else [value for value in allowed.values if value is not None]
     kind = type(present[0]) if present else float
     right, said, instead = _TYPES.get(kind, _NUMBERS)
@@ -150,7 +150,7 @@ def _refuse_type(dtype: Any, name: str, allowed: Range | Values) -> None:
     )
 
 
-def _refuse_values(column: Any, name: str, allowed: Range | Values) -> None:
+def _refuse_values(column: Any, name: str, allowed: Range | ListedValues) -> None:
     values = list(column) if getattr(column.dtype, "kind", "") == "M" else column.to_numpy()
     outside = np.flatnonzero(~allowed.holds(values))
     if not len(outside):
@@ -245,7 +245,7 @@ def derive(
             releases, bound, known = priced(
                 reading, replaced=which.kind == "replace", group=which.group, notion=notion, delta=delta
             )
-        except RefusedError as why:
+        except NoBoundError as why:
             open_ends = (str(why),)
     now("comparing runs on neighbouring frames with it")
     held = frame if given else None
@@ -331,7 +331,7 @@ def priced(
     try:
         releases = as_releases(reading)
         bound = price(releases, replace=replaced, group=group, notion=notion, delta=delta)
-    except RefusedError:
+    except NoBoundError:
         if not has_comparisons(reading.paths):
             raise
         return priced(replace(reading, paths=reading.plain), replaced=replaced, group=group, notion=notion, delta=delta)
@@ -371,7 +371,7 @@ def second_net(
         limits=anything if releases is None else _limits(releases, relation),
         unsampled=anything if releases is None else _limits(releases, relation, is_sampled=False),
         parameters=parameters,
-        given=_makers(mechanism, Generator, GivenNoise),
+        given=_makers(mechanism, Generator, PendingNoise),
         spends=any(each.law in WITH_DELTA for path in paths for each in path),
         person=relation.person,
         replaced=relation.kind == "replace",

@@ -22,17 +22,17 @@ from dpaudit.reading.universe import drive, state
 from dpaudit.reading.universe.cells import UNREAD, Axis, Declared, place_of, simple
 
 __all__ = [
-    "Ball",
+    "BallMove",
     "ColumnDomain",
-    "Condition",
-    "Linear",
+    "LinearMove",
     "Movement",
+    "NoBoundError",
     "Part",
-    "RefusedError",
-    "Release",
+    "ReadRelease",
+    "ReadTerm",
+    "RecordCondition",
     "Releases",
     "Sample",
-    "Term",
     "as_releases",
     "column_domain",
     "conditions_of",
@@ -52,10 +52,10 @@ _BY_DISTANCE = frozenset(
 
 def as_releases(reading: drive.Reading) -> Releases:
     """Return what was read, for prices and the certificate."""
-    writer = _Writer(reading)
-    paths: dict[tuple[Release, ...], None] = {}
+    writer = _RecordWriter(reading)
+    paths: dict[tuple[ReadRelease, ...], None] = {}
     for path in reading.paths:
-        releases_written: list[Release] = []
+        releases_written: list[ReadRelease] = []
         samples: dict[int, Sample] = {}
         for each in path:
             releases_written += writer.releases(each, samples)
@@ -69,12 +69,12 @@ def _is_stated(column: Declared) -> bool:
     return len(column.values) <= MOST_STATED if column.values is not None else column.kind not in ("int64", UNREAD)
 
 
-class _Writer:
+class _RecordWriter:
     def __init__(self, reading: drive.Reading) -> None:
         self._declared, self._cuts = reading.columns, reading.cuts
         self._axes: dict[str, Axis] = {}
         self._parts: dict[tuple[str, str], list[Part]] = {}
-        self._known: dict[int, tuple[Any, list[Release]]] = {}
+        self._known: dict[int, tuple[Any, list[ReadRelease]]] = {}
         self.columns: dict[str, ColumnDomain] = {}
         self._terms = 0
         self._blocks: dict[str, list[tuple[int, int]]] = {}  # cells of a column that are not told apart, by their ends
@@ -123,7 +123,7 @@ class _Writer:
                 low, high = np.minimum.reduceat(low, starts, place), np.maximum.reduceat(high, starts, place)
                 self._adds[key] = each, low, high
 
-    def releases(self, each: state.Released, samples: dict[int, Sample]) -> list[Release]:
+    def releases(self, each: state.Released, samples: dict[int, Sample]) -> list[ReadRelease]:
         """Return a release, split by the scales of its noise."""
         sample = None
         if each.sample is not None:
@@ -137,7 +137,7 @@ class _Writer:
         for place, scale in enumerate(np.broadcast_to(each.scales, each.low.shape[1:]).tolist()):
             scales.setdefault(scale, []).append(place)
         releases = [
-            Release(
+            ReadRelease(
                 each.law,
                 simple(scale),
                 (self._ball(each),) if each.is_ball else tuple(self._movement(each, place) for place in places),
@@ -151,7 +151,7 @@ class _Writer:
         self._known[hash(key)] = (key, releases)
         return releases
 
-    def _ball(self, each: state.Released) -> Ball:
+    def _ball(self, each: state.Released) -> BallMove:
         """Return how far a vector moves, by some kinds of records where one condition on each column tells them."""
         kind, times, number = each.selection
         rows = 2 * times if kind == "swapped" else times  # a row comes, and another one goes
@@ -159,28 +159,28 @@ class _Writer:
         _, low, high = self._adds[id(each)]
         terms = [] if kind == "swapped" else list(self._terms_of(each.axes, low[..., 0], high[..., 0], name))
         radius = rows * outward(float(each.high.max()), 1)
-        return Ball(terms[0].part if len(terms) == 1 else frozenset(), radius)
+        return BallMove(terms[0].part if len(terms) == 1 else frozenset(), radius)
 
-    def _movement(self, each: state.Released, place: int) -> Linear:
+    def _movement(self, each: state.Released, place: int) -> LinearMove:
         kind, times, number = each.selection
         _, low, high = self._adds[id(each)]
         low, high = low[..., place], high[..., place]
         if kind == "record":
-            return Linear(tuple(self._terms_of(each.axes, low, high, "{}")))
+            return LinearMove(tuple(self._terms_of(each.axes, low, high, "{}")))
         if kind == "total":
-            return Linear(tuple(self._terms_of((), low.ravel()[0], high.ravel()[0], "{}")))
+            return LinearMove(tuple(self._terms_of((), low.ravel()[0], high.ravel()[0], "{}")))
         low, high = np.minimum(low * times, 0), np.maximum(high * times, 0)
         coming = f"{{}} of rows {number}"
         if kind == "person":
-            return Linear(tuple(self._terms_of(each.axes, low, high, coming)))
+            return LinearMove(tuple(self._terms_of(each.axes, low, high, coming)))
         goes = f"a row of rows {number} goes"
         self.columns[goes] = ColumnDomain(values=(False, True))
-        gone = Condition(goes, "==", True, True)
+        gone = RecordCondition(goes, "==", True, True)
         into = self._terms_of(each.axes, low, high, coming)
         out = self._terms_of(each.axes, -high, -low, f"{{}} of a row of rows {number} that goes")
-        return Linear((*into, *(Term(term.part | {gone}, term.low, term.high) for term in out)))
+        return LinearMove((*into, *(ReadTerm(term.part | {gone}, term.low, term.high) for term in out)))
 
-    def _terms_of(self, axes: tuple[str, ...], low: Any, high: Any, name: str) -> Iterator[Term]:
+    def _terms_of(self, axes: tuple[str, ...], low: Any, high: Any, name: str) -> Iterator[ReadTerm]:
         """Yield what each kind adds, over the columns on which it hangs."""
         low, high, left = np.asarray(low), np.asarray(high), list(axes)
         for number in reversed(range(len(left))):
@@ -190,7 +190,7 @@ class _Writer:
         if not left:
             first, last = outward(low[()], -1), outward(high[()], 1)
             if first or last:
-                yield Term(frozenset(), first, last)
+                yield ReadTerm(frozenset(), first, last)
             return
         along = max(range(len(left)), key=lambda k: (self._is_ordered(left[k]), low.shape[k]))
         low, high = np.moveaxis(low, along, -1), np.moveaxis(high, along, -1)
@@ -204,11 +204,11 @@ class _Writer:
                     continue
                 self._terms += 1
                 if self._terms > MOST_TERMS:
-                    raise RefusedError(
+                    raise NoBoundError(
                         f"what records add takes more than {MOST_TERMS:,} lines to write; use fewer kinds of records"
                     )
                 blocks = self._blocks[runs]
-                yield Term(around | self._run(runs, name, blocks[start][0], blocks[stop - 1][1]), first, last)
+                yield ReadTerm(around | self._run(runs, name, blocks[start][0], blocks[stop - 1][1]), first, last)
 
     def _domain(self, axis: str) -> Declared:
         return self._declared[axis] if axis in self._declared else place_of(axis)
@@ -240,14 +240,14 @@ class _Writer:
         column, cells = name.format(axis), self._axis(axis).cells
         (first, open_), (last, end) = cells[start], cells[stop]
         lower = (
-            Condition(column, "<", _exact(first), False)
+            RecordCondition(column, "<", _exact(first), False)
             if first == open_
-            else Condition(column, "<=", self._ends(axis, first, open_)[0], False)
+            else RecordCondition(column, "<=", self._ends(axis, first, open_)[0], False)
         )
         upper = (
-            Condition(column, "<=", _exact(end), True)
+            RecordCondition(column, "<=", _exact(end), True)
             if last == end
-            else Condition(column, "<", self._ends(axis, last, end)[1], True)
+            else RecordCondition(column, "<", self._ends(axis, last, end)[1], True)
         )
         order = self._order(axis)
         reached = (
@@ -274,14 +274,16 @@ class _Writer:
             conditions = []
             for low, high in self._axis(axis).cells:
                 if low == high:
-                    conditions.append(frozenset((Condition(column, "==", _exact(low), True),)))
+                    conditions.append(frozenset((RecordCondition(column, "==", _exact(low), True),)))
                     continue
                 ends = self._ends(axis, low, high)
                 conditions.append(
-                    frozenset((Condition(column, "<=", ends[0], False), Condition(column, "<", ends[1], True)))
+                    frozenset(
+                        (RecordCondition(column, "<=", ends[0], False), RecordCondition(column, "<", ends[1], True))
+                    )
                 )
             if declared.missing:
-                conditions.append(frozenset((Condition(column, "missing", None, True),)))
+                conditions.append(frozenset((RecordCondition(column, "missing", None, True),)))
             self._parts[axis, name] = conditions
         return conditions
 
@@ -431,7 +433,7 @@ def _point(value: Any) -> list[Any]:
 
 
 def _movement(movement: Movement, columns: Mapping[str, int]) -> dict[str, Any]:
-    if isinstance(movement, Ball):
+    if isinstance(movement, BallMove):
         return {"ball": _term(movement.part, -movement.radius, movement.radius, columns)}
     return {"terms": [_term(each.part, each.low, each.high, columns) for each in movement.terms], "bent": []}
 
@@ -441,7 +443,7 @@ def _term(part: Part, low: Fraction, high: Fraction, columns: Mapping[str, int])
     return {"if": listed, "low": str(low), "high": str(high)}
 
 
-def _condition(condition: Condition, columns: Mapping[str, int]) -> list[Any]:
+def _condition(condition: RecordCondition, columns: Mapping[str, int]) -> list[Any]:
     operand = None if condition.operator == "missing" else _point(condition.operand)
     return [columns[condition.column], condition.operator, operand, condition.holds]
 
@@ -451,7 +453,7 @@ def _condition(condition: Condition, columns: Mapping[str, int]) -> list[Any]:
 Operator = Literal["<", "<=", "==", "missing"]
 
 
-class RefusedError(Exception):
+class NoBoundError(Exception):
     """There is no bound of what was read; the message says why, and names the line where it is of one."""
 
 
@@ -472,7 +474,7 @@ class ColumnDomain:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class RecordCondition:
     """What holds of a record: a test of one of its columns comes out true, or not."""
 
     column: str  # its name
@@ -481,12 +483,12 @@ class Condition:
     holds: bool  # whether the test comes out true
 
 
-Part = frozenset[Condition]
+Part = frozenset[RecordCondition]
 """Records that meet all of these conditions."""
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class ReadTerm:
     """What one record adds to a number if it meets all conditions: something from low to high."""
 
     part: Part
@@ -495,21 +497,21 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
+class LinearMove:
     """How a number moves: the sum of what a record adds in all terms."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[ReadTerm, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Ball:
+class BallMove:
     """How an array moves: by a vector of at most this Euclidean length, if the record meets all conditions."""
 
     part: Part
     radius: Fraction
 
 
-Movement = Linear | Ball
+Movement = LinearMove | BallMove
 
 
 @dataclass(frozen=True, slots=True)
@@ -522,7 +524,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class ReadRelease:
     """Noise on private numbers, or a choice by private scores."""
 
     law: str  # of the noise, by its name in `dpaudit.program.laws`; "select" for the exponential mechanism
@@ -538,14 +540,14 @@ class Release:
 class Releases:
     """What a function releases."""
 
-    paths: tuple[tuple[Release, ...], ...]  # the releases of each path, without repetitions
+    paths: tuple[tuple[ReadRelease, ...], ...]  # the releases of each path, without repetitions
     read: int  # how many paths were read
     columns: Mapping[str, ColumnDomain]  # the columns that conditions name, with what they may hold
 
 
-def conditions_of(movement: Movement) -> Iterator[Condition]:
+def conditions_of(movement: Movement) -> Iterator[RecordCondition]:
     """Yield all conditions that a movement depends on."""
-    if isinstance(movement, Ball):
+    if isinstance(movement, BallMove):
         yield from movement.part
         return
     for term in movement.terms:

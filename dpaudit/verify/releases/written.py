@@ -19,11 +19,11 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.checker import DERIVED_VERSION, CertificateError, ForgedError, prices, records
-from dpaudit.checker.derived import ROUNDED, Derivation
+from dpaudit.checker.derived import ROUNDED, CheckedDerivation
 from dpaudit.checker.reading import MOST_DIGITS, Steps
 from dpaudit.errors import UsageError
 from dpaudit.reading.universe import cells, drive, state, steps
-from dpaudit.verify.releases.read import RefusedError, Releases, outward, parts_of
+from dpaudit.verify.releases.read import NoBoundError, Releases, outward, parts_of
 
 # --- How is what was read written down so that a checker computes all of it again, from the columns to the bound? ---
 
@@ -68,7 +68,7 @@ def _derivation(reading: drive.Reading, certificate: Mapping[str, Any]) -> dict[
         **account,
     }
     stated = Fraction(certificate["bound"])
-    bound = Derivation(written).bound(written, certificate["scope"]["group"])
+    bound = CheckedDerivation(written).bound(written, certificate["scope"]["group"])
     if abs(bound - stated) > stated * ROUNDED:
         return None
     if bound.denominator >= 10**MOST_DIGITS:
@@ -147,17 +147,17 @@ class _Writer:
 
     # --- expressions of a record -----------------------------------------------------------------------------
 
-    def expression(self, step: steps.Step) -> int:
+    def expression(self, step: steps.MadeStep) -> int:
         """Return the number of an expression."""
         return self._once(step, "expression", self._expression)
 
-    def _once(self, step: steps.Step, sort: str, write: Callable[[steps.Step], int]) -> int:
+    def _once(self, step: steps.MadeStep, sort: str, write: Callable[[steps.MadeStep], int]) -> int:
         key = (id(step), sort)
         if key not in self._known:
             self._known[key] = write(step)
         return self._known[key]
 
-    def _expression(self, step: steps.Step) -> int:
+    def _expression(self, step: steps.MadeStep) -> int:
         name, more = step.name, step.more
         if name == "column":
             return self._column_of(more["column"])
@@ -184,7 +184,7 @@ class _Writer:
         self._used.add(name)
         return self.expressions.place({"op": "column", "of": [], "column": self.names.index(name)})
 
-    def _table(self, step: steps.Step) -> int:
+    def _table(self, step: steps.MadeStep) -> int:
         axes, low, high = (step.more[name] for name in ("axes", "low", "high"))
         values = [_value(first, last) for first, last in zip(low.tolist(), high.tolist(), strict=True)]
         if step.kind == "truth":
@@ -196,11 +196,11 @@ class _Writer:
 
     # --- rows and numbers ------------------------------------------------------------------------------------
 
-    def of_rows(self, step: steps.Step) -> int:
+    def of_rows(self, step: steps.MadeStep) -> int:
         """Return the number of some rows."""
         return self._once(step, "rows", self._rows)
 
-    def _rows(self, step: steps.Step) -> int:
+    def _rows(self, step: steps.MadeStep) -> int:
         if step.name == "all":
             return self.rows.place({"kind": "all"})
         of = self.of_rows(step.of[0])
@@ -214,11 +214,11 @@ class _Writer:
             )
         return self.rows.place({"kind": step.name, "of": of, **step.more})
 
-    def number(self, step: steps.Step) -> int:
+    def number(self, step: steps.MadeStep) -> int:
         """Return the number of a number."""
         return self._once(step, "number", self._number)
 
-    def _number(self, step: steps.Step) -> int:
+    def _number(self, step: steps.MadeStep) -> int:
         name, more = step.name, step.more
         if name == "linear":
             of = [self.number(each) for each in step.of]
@@ -342,7 +342,7 @@ def price(
         RefusedError: for releases that no rule prices.
     """
     if group > 1 and delta:
-        raise RefusedError("groups at a δ above 0; claim pure ε, ρ or μ")
+        raise NoBoundError("groups at a δ above 0; claim pure ε, ρ or μ")
     for release in dict.fromkeys(release for path in releases.paths for release in path):
         if replace and release.law == "laplace_threshold":
             why = "the threshold rule is about records that come or go, not replaced ones"
@@ -352,14 +352,14 @@ def price(
             why = "a release with a δ of its own on a sample"
         else:
             continue
-        raise RefusedError(f"{release.line}: {why}")
+        raise NoBoundError(f"{release.line}: {why}")
     given = {**parts_of(releases), "notion": notion, "delta": str(delta)}
     try:
         bound, _ = records.check_releases(given, "replace" if replace else "add-remove", group, Steps())
     except ForgedError:
         return None
     except CertificateError as error:
-        raise RefusedError(str(error)) from None
+        raise NoBoundError(str(error)) from None
     return bound if bound.denominator < _MOST_DIGITS else Fraction(math.ceil(bound * _FINEST), _FINEST)
 
 

@@ -19,7 +19,7 @@ from dpaudit.reading.universe import calls
 from dpaudit.reading.universe.drive import Reading
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.verify.releases.derive import columns_of, priced, read_function
-from dpaudit.verify.releases.read import RefusedError
+from dpaudit.verify.releases.read import NoBoundError
 
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (-1e6, 1e6), "person": (0.0, 1e9)}
 DELTA = Fraction(1, 10**5)
@@ -82,7 +82,7 @@ def read(case: Case, seconds: float = 60.0) -> tuple[Reading, Fraction | None]:
         _, bound, _ = priced(reading, replaced=case.replaced, group=1, notion="epsilon", delta=Fraction(0))
         if bound is None:
             _, bound, _ = priced(reading, replaced=case.replaced, group=1, notion="epsilon", delta=DELTA)
-    except RefusedError:
+    except NoBoundError:
         return reading, None
     return reading, bound
 
