@@ -28,7 +28,7 @@ from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import carry_out
 from dpaudit.loading import load
 from dpaudit.neighbours.domain import parse_all, parse_given
-from dpaudit.processes import Goal as Asking
+from dpaudit.processes import Asked as Asking
 from dpaudit.processes import other_question
 from dpaudit.report import FORMATS, html_page
 from dpaudit.report.formats import summary
