@@ -1,7 +1,7 @@
 """How do templates become pages, and what is embedded in one? Evidence, and a script that checks its proof again.
 
-A page is a list of `Section` values, each with a template of its own in ``sections/`` or made of plain paragraphs;
-all is escaped, and a missing value is an error.
+A page is a document (`dpaudit.report.document`), of which ``blocks.html.j2`` draws each kind of block; all is escaped,
+and a missing value is an error.
 
 The evidence file is in a ``<script type="application/json">`` block, which browsers treat as data and never run. In
 JSON, ``<``, ``>`` and ``&`` only occur in strings, where they are written as escapes, so no text of the evidence can
