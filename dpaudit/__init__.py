@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 register("page", "dpaudit.report:html_page")
 register("card", "dpaudit.report:evidence_card")
+register("summary", "dpaudit.report:console_summary")
 register("event", "dpaudit.loading:event_of")
 
 _MODULES = {

@@ -62,3 +62,11 @@ def test_what_is_missing_of_a_claim_is_named(claim):
         claim()
     with pytest.raises(TypeError, match="'delta'"):
         dp.ApproxDP(1.0)
+
+
+def test_evidence_prints_as_a_terminal_shows_it(capsys):
+    evidence = dp.account(dp.accounting.Laplace("2"), claim="epsilon=1")
+    print(evidence)
+    told = capsys.readouterr().out
+    assert told.startswith("PROVED: ") and evidence.id in told
+    assert repr(evidence).startswith("Evidence(")

@@ -1,7 +1,7 @@
 """What did an audit or a proof find? A record that anyone can cite and check.
 
-Who does what evidence and accounts need from rooms above them registers itself, and nobody looks upwards: "page" and
-"card" render evidence; "event" finds the entry of a catalogue that an account names.
+Who does what evidence and accounts need from rooms above them registers itself, and nobody looks upwards: "page",
+"card" and "summary" render evidence; "event" finds the entry of a catalogue that an account names.
 """
 
 from __future__ import annotations

@@ -497,6 +497,10 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
         """Write the report as one self-contained HTML page."""
         write_whole(path, draw("page", self))
 
+    def __str__(self) -> str:
+        """The summary that a terminal shows; `repr` has the record."""
+        return draw("summary", self)
+
     def _repr_html_(self) -> str:
         """Return what a notebook displays: a compact card."""
         return draw("card", self)

@@ -311,8 +311,9 @@ FINE = list(range(30))
     ],
 )
 def test_what_cannot_be_used_is_refused_with_a_sentence(arguments, said):
+    named = dict(zip(("claim", "delta", "confidence", "design", "seed"), arguments[2:], strict=False))
     with pytest.raises(dp.UsageError, match=said):
-        dp.tools.audit_scores(*arguments, **({} if len(arguments) > 5 else {"design": "independent"}))
+        dp.tools.audit_scores(*arguments[:2], **{"design": "independent", **named})
 
 
 @pytest.mark.parametrize(("outputs", "said"), [("abc", "one entry a run"), ([1], "only 1"), (5, "one entry a run")])

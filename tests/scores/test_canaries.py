@@ -43,11 +43,11 @@ def test_the_bound_is_lower_and_the_evidence_says_how_many_there_were(kept):
     coins, scores = drawn(1, 2_000)
     chosen = np.abs(scores - 1.5) > 2 if kept == "the extreme ones" else np.random.default_rng(2).random(2_000) < 0.3
     some = dp.tools.audit_scores(
-        scores[coins & chosen], scores[~coins & chosen], "epsilon=1, delta=1e-6", design="one-run", canaries=2_000
+        scores[coins & chosen], scores[~coins & chosen], claim="epsilon=1, delta=1e-6", design="one-run", canaries=2_000
     )
-    whole = dp.tools.audit_scores(scores[coins], scores[~coins], "epsilon=1, delta=1e-6", design="one-run")
+    whole = dp.tools.audit_scores(scores[coins], scores[~coins], claim="epsilon=1, delta=1e-6", design="one-run")
     alone = dp.tools.audit_scores(
-        scores[coins & chosen], scores[~coins & chosen], "epsilon=1, delta=1e-6", design="one-run"
+        scores[coins & chosen], scores[~coins & chosen], claim="epsilon=1, delta=1e-6", design="one-run"
     )
     assert some.lower.value <= min(whole.lower.value, alone.lower.value)
     assert kept == "at random" or some.lower.value > 1

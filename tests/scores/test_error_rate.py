@@ -66,7 +66,9 @@ def test_mu_of_canaries_of_one_model():
         told = one_model(rng, 200, math.log(ndtr(0.5) / ndtr(-0.5)), 0.0)
         return [scores + 1e-9 * rng.random(len(scores)) for scores in told]  # equal scores would show less
 
-    found = [dp.tools.audit_scores(*draw(np.random.default_rng([12, k])), "mu=1", design="one-run") for k in range(20)]
+    found = [
+        dp.tools.audit_scores(*draw(np.random.default_rng([12, k])), claim="mu=1", design="one-run") for k in range(20)
+    ]
     wrong = sum(evidence.lower.value > 1 for evidence in found)
     assert binomtest(wrong, 20, 0.05, alternative="greater").pvalue > 0.01
     assert max(evidence.lower.value for evidence in found) > 0.3
