@@ -20,7 +20,7 @@ import pytest
 _unkept = sys.dont_write_bytecode
 sys.dont_write_bytecode = False
 
-from hypothesis import HealthCheck, is_hypothesis_test, settings  # noqa: E402  (its assertions are rewritten as well)
+from hypothesis import HealthCheck, settings  # noqa: E402  (its assertions are rewritten as well)
 
 # Nothing that is written here has to outlive the machine, and thousands of files that wait for the disk take a minute.
 # Before dpaudit is imported: later it would notice.
@@ -76,19 +76,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Every worker has the tests in one order again, and what is for the night at night alone."""
     items.sort(key=lambda item: item.path.parts)
     if not config.getoption("--nightly"):
-        _fewer_examples(items)
         later = {*_for_the_night(items)}
         config.hook.pytest_deselected(items=[*later])
         items[:] = [item for item in items if item not in later]
-
-
-def _fewer_examples(items: list[pytest.Item]) -> None:
-    """By day Hypothesis draws two of five examples."""
-    functions = {item.function for item in items if isinstance(item, pytest.Function)}
-    for function in filter(is_hypothesis_test, functions):
-        asked = function._hypothesis_internal_use_settings
-        fewer = settings(asked, max_examples=-(-asked.max_examples * 2 // 5))
-        function._hypothesis_internal_use_settings = fewer
 
 
 def _for_the_night(items: list[pytest.Item]) -> Iterator[pytest.Item]:
