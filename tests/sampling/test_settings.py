@@ -233,7 +233,7 @@ REPLACED = [
     ("numpy", "sort"), ("numpy", "unique"), ("numpy", "isfinite"), ("numpy", "float64"), ("numpy.linalg", "norm"),
     ("numpy.random", "SFC64"), ("numpy.random", "default_rng"),
     ("dpaudit.events", "choose"), ("dpaudit.auditing.verdict", "decide"), ("dpaudit.stats.joint_region", "lower_bound"),
-    ("dpaudit.auditing.pair", "count_event"), ("dpaudit.sampling.play", "outputs_of"),
+    ("dpaudit.auditing.pair", "count_event"), ("dpaudit.sampling.runs", "outputs_of"),
 ]  # fmt: skip
 METHODS = [("fractions", "Fraction", "__le__"), ("json.encoder", "JSONEncoder", "default"),
            ("dpaudit.evidence.event", "Event", "toward"), ("dpaudit.sampling.outputs", "Outputs", "first")]  # fmt: skip

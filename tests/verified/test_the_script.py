@@ -383,4 +383,4 @@ def test_what_python_accepts_is_never_refused_and_what_it_refuses_is_proved_only
             larger += 1
             assert "the shifts show the bound" in why or "listed twice" in why, why
     assert {"PROVED", "REFUSED", "NOT COVERED"} == set(words)
-    assert larger
+    assert larger or part

@@ -37,11 +37,16 @@ def adds(each, names, at, places):
     return each.low[rows][:, places].min(0), each.high[rows][:, places].max(0)
 
 
+LONG = {"p35_price"}
+
+
 @pytest.mark.parametrize("case", mostly_at_night(FUNCTIONS, every=18), ids=lambda case: f"{case.table}-{case.name}")
 def test_what_a_record_adds_is_computed_again_and_alike(case):
     reading, bound = read(case)
     if bound is None or case.person is not None:
         pytest.skip("not read, or of persons, of whom several rows come")
+    if case.name in LONG:
+        pytest.skip("a cell ends at a number of more digits than a certificate may have, and none is written")
     writer = written._Writer(reading, None)
     paths = [writer.path(path) for path in reading.paths]
     relation = head(case, bound)["scope"]
@@ -52,7 +57,7 @@ def test_what_a_record_adds_is_computed_again_and_alike(case):
             "samples": writer.samples.listed, "releases": writer.released.listed, "paths": list(map(list, paths)),
         }
     )  # fmt: skip
-    compared = 0
+    compared = of_records = 0
     for path, numbers in zip(reading.paths, paths, strict=True):
         listed = iter(numbers)
         for each in path:
@@ -60,8 +65,9 @@ def test_what_a_record_adds_is_computed_again_and_alike(case):
             for scale in dict.fromkeys(scales):
                 number, places = next(listed), [place for place, own in enumerate(scales) if own == scale]
                 if each.selection[0] == "record" and not each.is_ball:
+                    of_records += 1
                     compared += same(derived, writer, number, each, places)
-    assert compared or not any(map(len, reading.paths)) or bound == 0 or case.replaced
+    assert compared or not of_records or bound == 0 or case.replaced
 
 
 def same(derived, writer, release, each, places):

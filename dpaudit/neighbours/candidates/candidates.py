@@ -417,8 +417,11 @@ def _dataset_with_pattern(data: Any, domain: Any) -> Dataset:
 
 
 def _possible(pairs: Iterable[LazyPair], dataset: Dataset, relation: Relation) -> list[LazyPair]:
-    """The candidates that are possible: sets hold no equal records, and single values have no other size."""
-    if isinstance(dataset.data, set | frozenset):
+    """The candidates that are possible: sets hold no equal records, and single values have no other size.
+
+    Of several people who are replaced one may be as before, and then stays where it was.
+    """
+    if isinstance(dataset.data, set | frozenset) or (relation.person is not None and relation.group > 1):
         return [one for one in pairs if relation.accepts(*one.pair())]
     if isinstance(dataset, Single):
         return [one for one in pairs if one.kind in ("extreme", "code", "behind the code", "outlier", "odd value")]

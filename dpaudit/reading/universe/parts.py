@@ -298,7 +298,10 @@ class Parts(called.Calls):
             return owner.with_values(owner.space, low, None if owner.is_exact else owner.high[key])
         if not owner.is_series and isinstance(key, tuple) and None in key:
             return vectors_of(owner).select(key)
-        return refuse("a choice of rows by place: which record stands where is private", "a mask: x[x > 0]")
+        return refuse(
+            "a choice of rows by place: which record stands where is private",
+            "x[x > 0].clip(LOW, HIGH).sum() + laplace(…)",
+        )
 
     def _item_of_token(self, owner: Token, key: Any, sort: int) -> Any:
         if sort == PRIVATE:

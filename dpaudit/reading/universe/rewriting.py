@@ -176,7 +176,7 @@ class Rewriter(Statements):
         """A name of a function around: what is done with a record may not set it."""
         return [node, at(node, ast.Expr(ask("outer", constant(", ".join(node.names)))))]
 
-    def visit_Ending(self, node: LoopEnding) -> Any:  # noqa: N802
+    def visit_LoopEnding(self, node: LoopEnding) -> Any:  # noqa: N802
         """``continue``."""
         return ast.Return(node.value)
 

@@ -80,7 +80,10 @@ class Vectors(Private):
             rows = self.rows.where(key, "a mask of the same frame")
             return Vectors(rows, self.tail, radius=self.radius, is_finite=self.is_finite)
         if not isinstance(key, tuple) or not key or key[0] != slice(None) or sort_of(key) != PUBLIC:
-            refuse("a choice of rows by place: which record stands where is private", "a mask: x[x > 0]")
+            refuse(
+                "a choice of rows by place: which record stands where is private",
+                "x[x > 0].clip(LOW, HIGH).sum() + laplace(…)",
+            )
         if not all(isinstance(one, slice | int | None) and not isinstance(one, bool) for one in key):
             refuse("a part of rows by something else than places", "x[:, 0]")
         return Vectors(self.rows, _tail("a part of rows", lambda values: values[key], self), is_finite=self.is_finite)
