@@ -59,7 +59,7 @@ class NoiseLaw:
     # "locked": no shift has a finite cost; "unknown"
     cost: Literal["pure", "gaussian", "locked", "unknown"]
     support: Support  # the values of a draw
-    shifts: tuple[int, ...] = EITHER_WAY  # the signs of d for which this holds
+    shifts: tuple[int, ...] = EITHER_WAY  # the signs of d that are possible; for a "pure" cost those for which it holds
     # (generator, size, *arguments) → draws, (size,); each argument is a number or an array (size,). None if no method
     # of `Noise` draws it
     sample: Callable[..., Draws] | None = None
@@ -70,6 +70,11 @@ class NoiseLaw:
     outcomes: Callable[..., dict[Any, Any]] | None = None
     # of noise of scale 1, (n,) probabilities → (n,) values; None where it is not needed
     quantile: Callable[[Floats], Floats] | None = None
+
+    @property
+    def provable_shifts(self) -> tuple[int, ...]:
+        """The signs of d for which a shift costs |d|/s at most; none of noise of any other cost."""
+        return self.shifts if self.cost == "pure" else NEVER
 
     @property
     def is_whole(self) -> bool:

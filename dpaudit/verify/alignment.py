@@ -78,7 +78,7 @@ class Shifter:
         self._equalities = list(dict.fromkeys(Affine(equality.terms) for equality in equalities))
         self._draws = draws
         self._variables = variables
-        self._columns = [(k, sign) for k, draw in enumerate(draws) for sign in draw.law.shifts]
+        self._columns = [(k, sign) for k, draw in enumerate(draws) for sign in draw.law.provable_shifts]
         # the costs as whole numbers, times a common factor
         factor = math.lcm(*(draw.scale.numerator for draw in draws))
         self._costs = [whole_where_possible(factor / draws[k].scale) for k, _ in self._columns]
@@ -173,7 +173,8 @@ class Shifter:
             **{draw_name(k): d for k, d in enumerate(shift.shift)},
         }
         allowed = all(
-            not d or (1 if d > 0 else -1) in draw.law.shifts for d, draw in zip(shift.shift, self._draws, strict=True)
+            not d or (1 if d > 0 else -1) in draw.law.provable_shifts
+            for d, draw in zip(shift.shift, self._draws, strict=True)
         )
         kept = all(row.along(direction) >= 0 for row in self._rows)
         if not allowed or not kept or any(equality.along(direction) for equality in self._equalities):

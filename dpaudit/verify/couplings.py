@@ -203,7 +203,7 @@ class _Coupled:
         reals = range(self.machine.reals)
         known = {node: [programme.unknown(free=True) for _ in reals] for node in self.nodes}
         left = {node: programme.unknown() for node in self.nodes}
-        scales = [draw.scale for each in self.endings for draw in each.draws if draw.law.shifts]
+        scales = [draw.scale for each in self.endings for draw in each.draws if draw.law.provable_shifts]
         unit = min(scales, default=Fraction(1))  # so that the largest cost is 1
         for each, node, difference, target in self.edges():
             spend(10)
@@ -452,7 +452,12 @@ class _RangeSearch:
         (draws,) = drawn
         sizes = sorted({unit * k for unit in self._units() for k in range(2 * (self.high - self.low) + 1)})
         options = [
-            [sign * size for size in sizes for sign in draw.law.shifts if not draw.is_discrete or size.denominator == 1]
+            [
+                sign * size
+                for size in sizes
+                for sign in draw.law.provable_shifts
+                if not draw.is_discrete or size.denominator == 1
+            ]
             or [Fraction(0)]
             for draw in draws
         ]

@@ -142,7 +142,7 @@ class FloatLinearProgram:
         columns: dict[str, dict[int, float]] = {}
         costs: dict[int, float] = {}
         for number, draw in enumerate(draws):
-            columns[draw_name(number)] = {self.unknown(): float(sign) for sign in draw.law.shifts}
+            columns[draw_name(number)] = {self.unknown(): float(sign) for sign in draw.law.provable_shifts}
             costs.update((column, float(unit / draw.scale)) for column in columns[draw_name(number)])
         return Shifts(columns, costs)
 

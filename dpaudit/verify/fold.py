@@ -311,7 +311,7 @@ class _RangeInduction:
         known = {real_name(k): programme.unknown(free=True) for k in range(reals)}
         phases = range(2 if self.summed else 1)
         left = {(state, phase): programme.unknown() for state in range(len(self.machine.states)) for phase in phases}
-        scales = [draw.scale for each in self.moves for draw in each.draws if draw.law.shifts]
+        scales = [draw.scale for each in self.moves for draw in each.draws if draw.law.provable_shifts]
         unit = min(scales, default=Fraction(1))  # so that the largest cost is 1
         for each in self.moves:
             source, follows = each.placed.state, each.placed.ending.next

@@ -83,5 +83,9 @@ def test_quantiles_are_those_of_the_law(name):
     assert np.allclose(LAWS[name].quantile(q), TWINS[name].ppf(q), rtol=1e-12)
 
 
+def test_a_proof_shifts_no_noise_of_another_price():
+    assert {name for name, law in LAWS.items() if law.provable_shifts} == {*PRICED} - {"uniform"}
+
+
 def test_every_law_that_is_priced_or_added_to_numbers_has_a_twin():
     assert {*PRICED, *DENSITIES, *QUANTILES} == {*TWINS}
