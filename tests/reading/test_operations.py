@@ -146,8 +146,10 @@ def pairs(kind):
     return [maker.pair(number, None, kind == "replace")[:2] for number in range(60)]
 
 
-WIDE = {"product", "square", "where", "and", "abs of a difference"}
-"""Operations of which few of these pairs come near to what the worst record does, or of which more is read."""
+WIDE = {"product", "square", "where", "and"}
+"""Operations of which few of these pairs come near to what the worst record does."""
+LOOSE = {("abs of a difference", "replace")}
+"""Those of which twice as much is read: who goes and who comes may each move a distance by all of it."""
 
 
 @pytest.mark.slow
@@ -171,7 +173,7 @@ def test_a_record_moves_a_value_as_far_as_is_read_and_no_farther(name, kind):
         one, other = (np.atleast_1d(np.asarray(operation(frame), dtype=float)) for frame in pair)
         most = max(most, float(np.sum(np.abs(one - other))))
     assert most <= bound * (1 + 1e-9)
-    assert name in WIDE or most >= 0.6 * bound
+    assert name in WIDE or most >= (0.3 if (name, kind) in LOOSE else 0.6) * bound
 
 
 REFUSED = {

@@ -69,7 +69,8 @@ ON_EVERY_PUSH = {"p15_head", "p01_histogram", "p51_frozen_at_a_place"}
     ],
 )
 def test_what_is_read_is_proved_with_a_certificate_about_the_declared_domain(case):
-    claim = f"epsilon={case.claim * (1 + 1e-8)}, delta=1e-5"  # bounds have ten digits
+    claim = f"epsilon={case.claim * (1 + 1e-9)}"  # bounds have ten digits
+    claim += ", delta=1e-5" * (case.name == "p97_gauss")
     found = dp.prove(case.function, domain=case.domain, relation=case.relation, claim=claim, runs=0, seed=0)
     assert found.verdict is dp.Verdict.PROVED
 
