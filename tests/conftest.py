@@ -17,6 +17,7 @@ from types import SimpleNamespace
 import pytest
 
 # To rewrite the assertions of all tests takes seven seconds: until they are collected, what is compiled is kept.
+gc.disable()
 _unkept = sys.dont_write_bytecode
 sys.dont_write_bytecode = False
 

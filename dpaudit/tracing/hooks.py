@@ -20,7 +20,7 @@ import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cache
+from functools import cache, partial
 from operator import is_
 from types import ModuleType
 from typing import Any
@@ -254,10 +254,12 @@ class Hooks:
     def __init__(self) -> None:
         self._undo: list[tuple[Any, Any, Any]] = []
         self._modules: list[Any] = []
-        self._searched: list[tuple[str, dict[str, Any]]] = []
+        self._searched: dict[str, dict[str, Any]] = {}
+        self._sizes: list[int] = []
         self._scanned: dict[str, int] = {}
         self._places: list[tuple[dict[str, Any], str, Any]] = []
         self._units: dict[tuple[int, str], Any] = {}
+        self._methods: dict[tuple[Any, str], tuple[Any, Any]] = {}
         self._present: tuple[str, ...] = ()
         self._made: tuple[Any, dict[int, tuple[Any, Any]]] | None = None
 
@@ -286,15 +288,14 @@ class Hooks:
         if self._made is None or self._made[0] is not state:  # else what was made for the last run serves again
             self._made = (state, self._new())
         new = self._made[1]
-        for module in (random, np.random):
-            for key, value in list(vars(module).items()):
+        for space in (vars(random), vars(np.random), vars(math)):
+            for key, value in list(space.items()):
                 if id(value) in new:
-                    self._set(module, key, new[id(value)][1])
-        for module, names in ((math, None), (builtins, ("max", "min")), (np, _OF_LISTS)):
-            for key in names or list(vars(module)):
-                value = vars(module).get(key)
-                if value is not None and id(value) in new:
-                    self._set(module, key, new[id(value)][1])
+                    self._set(space, key, new[id(value)][1])
+        for space, names in ((vars(builtins), ("max", "min")), (vars(np), _OF_LISTS)):
+            for key in names:
+                if id(space.get(key)) in new:
+                    self._set(space, key, new[id(space[key])][1])
         self._classes()
         self._present = _present()
         for owner, name, value in list(_replacements(rows, self._units)):
@@ -341,16 +342,19 @@ class Hooks:
         """Replace methods of classes of Python, and what begins threads and processes."""
         for name in (*primitives.OF_RANDOM, *primitives.CHOICES_OF_RANDOM):
             for owner in (random.Random, random.SystemRandom):
-                original = getattr(owner, name)
                 if name in vars(owner) or owner is random.Random:
-                    self._set(owner, name, primitives.of_random(name, original, bound=True))
-        self._set(random.Random, "seed", _noting_seed_of(random.Random.seed))
+                    self._set_made(owner, name, partial(primitives.of_random, name, bound=True))
+        self._set_made(random.Random, "seed", _noting_seed_of)
         self._set(np.random.mtrand, "_rand", _followed_state()(np.random.mtrand._rand._bit_generator))
-        self._set(threading.Thread, "start", _noting(threading.Thread.start, "a thread is started"))
-        self._set(subprocess.Popen, "__init__", _noting(subprocess.Popen.__init__, "a process is started"))
-        for name, what in (("fork", "a process is started"), ("urandom", "randomness of the system is read")):
-            if hasattr(os, name):
-                self._set(os, name, _noting(getattr(os, name), what))
+        starting: list[tuple[Any, str, str]] = [
+            (threading.Thread, "start", "a thread is started"),
+            (subprocess.Popen, "__init__", "a process is started"),
+            (os, "fork", "a process is started"),
+            (os, "urandom", "randomness of the system is read"),
+        ]
+        for place, name, what in starting:
+            if hasattr(place, name):
+                self._set_made(place, name, partial(_noting, what=what))
         known = sys.modules.get("scipy.stats._distn_infrastructure")
         if known is not None:
             original = known.rv_generic.rvs
@@ -362,19 +366,15 @@ class Hooks:
 
     def _scan(self, new: dict[int, tuple[Any, Any]]) -> None:
         """Replace what other modules imported by name, and the generators that they keep."""
-        for name, space in self._names_of_others():
-            if self._scanned.get(name) == len(space) and name != "__main__":
-                continue
-            self._scanned[name] = len(space)
-            self._places = [each for each in self._places if each[0] is not space]
-            values = list(space.values())
-            if new.keys().isdisjoint(map(id, values)) and _HANDED_OUT.isdisjoint(map(type, values)):
-                continue  # as nearly all: thousands of modules are looked through
-            self._places += [
-                (space, key, value)
-                for key, value in list(space.items())
-                if id(value) in new or type(value) in _HANDED_OUT
-            ]
+        searched = self._names_of_others()
+        if "__main__" in searched:
+            self._scanned.pop("__main__", None)
+            self._scan_names("__main__", searched["__main__"], new)
+        sizes = [*map(len, searched.values())]
+        if sizes != self._sizes:  # as hardly ever: thousands of modules are looked through
+            self._sizes = sizes
+            for name, space in searched.items():
+                self._scan_names(name, space, new)
         for space, key, known in self._places:
             value = space.get(key)
             if value is not known:
@@ -384,19 +384,41 @@ class Hooks:
             else:
                 self._set(space, key, followed_generator(value))
 
-    def _names_of_others(self) -> list[tuple[str, dict[str, Any]]]:
+    def _scan_names(self, name: str, space: dict[str, Any], new: dict[int, tuple[Any, Any]]) -> None:
+        """Find the places of a module whose names are not as many as they were."""
+        if self._scanned.get(name) == len(space):
+            return
+        self._scanned[name] = len(space)
+        self._places = [each for each in self._places if each[0] is not space]
+        values = list(space.values())
+        if new.keys().isdisjoint(map(id, values)) and _HANDED_OUT.isdisjoint(map(type, values)):
+            return  # as nearly all
+        self._places += [
+            (space, key, value) for key, value in list(space.items()) if id(value) in new or type(value) in _HANDED_OUT
+        ]
+
+    def _names_of_others(self) -> dict[str, dict[str, Any]]:
         """The names in all modules but those of dpaudit and of large libraries; gone through again if one came."""
         modules = list(sys.modules.values())
         if len(modules) != len(self._modules) or not all(map(is_, modules, self._modules)):
-            self._modules = modules
-            self._searched = [
-                (name, vars(module))
+            self._modules, self._sizes = modules, []
+            self._searched = {
+                name: vars(module)
                 for name, module in list(sys.modules.items())
                 if isinstance(module, ModuleType)
                 and name.partition(".")[0] not in (*_OWN, *_LIBRARIES)
                 and module not in (random, math, builtins)
-            ]
+            }
         return self._searched
+
+    def _set_made(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+        """Set what is made of that which is there; where that is the same as before, what was made serves again."""
+        original = getattr(owner, name)
+        known, made = self._methods.get((owner, name), (_MISSING, None))
+        if known is not original:
+            made = make(original)
+            self._methods[owner, name] = original, made
+        self._set(owner, name, made)
 
     def _set(self, owner: Any, name: Any, value: Any) -> None:
         if isinstance(owner, _CONTAINERS):
