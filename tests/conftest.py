@@ -83,7 +83,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _for_the_night(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """What is marked nightly; and of a slow table of six rows and more, of which no row is marked, five of six."""
+    """What is marked nightly; and of a slow table of six rows and more, of which no row is marked, five of six.
+
+    But where it says ``slow(rows="all")``, as tables of attacks do.
+    """
     tables: dict[object, list[pytest.Item]] = {}
     for item in items:
         tables.setdefault((item.path, getattr(item, "cls", None), getattr(item, "originalname", item.name)), []).append(
@@ -91,7 +94,8 @@ def _for_the_night(items: list[pytest.Item]) -> Iterator[pytest.Item]:
         )
     for rows in tables.values():
         marked = [row for row in rows if row.get_closest_marker("nightly")]
-        if marked or len(rows) < 6 or not rows[0].get_closest_marker("slow"):
+        slow = rows[0].get_closest_marker("slow")
+        if marked or len(rows) < 6 or slow is None or slow.kwargs.get("rows") == "all":
             yield from marked
         else:
             yield from (row for number, row in enumerate(rows) if number % 6)

@@ -64,6 +64,7 @@ def _counts(scale):
     return noisy
 
 
+@pytest.mark.slow
 def test_what_keeps_its_word_is_kept_and_what_breaks_it_is_red(court):
     for scale, word in ((1.0, court["run"].KEPT), (0.2, court["run"].RED)):
         seat = court["seat"].Audited("noise", lambda scale=scale: _counts(scale), [(0.0, 1.0)], {})
@@ -78,6 +79,7 @@ def test_an_accountant_is_red_only_below_what_is_certainly_lost(court):
     assert held(math.nan, 3.0, 3.1, 1e-5)["word"] == "no answer"
 
 
+@pytest.mark.slow
 def test_what_fails_or_takes_too_long_is_not_run_with_the_reason(court, monkeypatch):
     def broken():
         raise TypeError("no parameter is called scale")
@@ -134,6 +136,7 @@ def test_a_night_without_a_library_is_compared_with_what_was_last_judged(court):
     assert "| lib==1 | a | red epsilon=1, 2026-01-01 | not run" in night.changed(first, second, 1e-3)
 
 
+@pytest.mark.slow
 def test_a_seat_that_ends_its_process_is_not_run_and_the_rest_is_judged(court, monkeypatch, tmp_path):
     child = tmp_path / "run.py"
     child.write_text(

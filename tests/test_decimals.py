@@ -29,6 +29,7 @@ def digits_of(value):
     return len(Decimal(repr(value)).normalize().as_tuple().digits)
 
 
+@pytest.mark.slow
 def test_every_short_decimal_is_read_alike_by_all():
     """0.1 is 1/10 where it is proved, enumerated and accounted for, and 1e15 is 10^15."""
     for value in floats():
@@ -53,6 +54,7 @@ def test_no_reading_is_farther_from_a_float_than_its_rounding():
                 assert abs(reading(value) - Fraction(value)) <= room
 
 
+@pytest.mark.slow
 def test_computed_quotients_are_the_fractions_that_they_were_computed_from():
     rng = np.random.default_rng(3)
     for _ in range(2000):
@@ -63,6 +65,7 @@ def test_computed_quotients_are_the_fractions_that_they_were_computed_from():
     assert number_of(math.log(3)) == Fraction(math.log(3))
 
 
+@pytest.mark.slow
 def test_a_sigma_computed_for_a_rho_keeps_it():
     """σ = Δ/√(2ρ) in floats is a little less than it should be for half of all ρ."""
     rng, less = np.random.default_rng(5), 0

@@ -17,6 +17,7 @@ def made():
     return runpy.run_path(str(ROOT / "docs" / "lists.py"))
 
 
+@pytest.mark.slow
 def test_the_list_of_modules_names_all_of_them(made):
     listed = made["modules"]()
     files = [file for file in (ROOT / "dpaudit").rglob("*.py") if file.name != "__main__.py"]
@@ -27,6 +28,7 @@ def test_every_module_opens_with_its_question_or_what_it_is(made):
     assert not [file for file in (ROOT / "dpaudit").rglob("*.py") if not made["question"](file)]
 
 
+@pytest.mark.slow
 def test_nobody_imports_past_the_doors_of_a_package():
     """What others may import from a package is in its ``__all__``, modules and names alike."""
     packages = {name_of(file): doors_of(file) for file in (ROOT / "dpaudit").glob("*/**/__init__.py")}
@@ -41,6 +43,7 @@ def test_nobody_imports_past_the_doors_of_a_package():
     assert not found
 
 
+@pytest.mark.slow
 def test_a_class_name_means_one_thing():
     homes = {}
     for file in (ROOT / "dpaudit").rglob("*.py"):
@@ -50,6 +53,7 @@ def test_a_class_name_means_one_thing():
     assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}
 
 
+@pytest.mark.slow
 def test_what_is_found_is_called_by_its_noun():
     """``found`` says nothing of what it holds, and was the name of every second variable."""
     called_so = [

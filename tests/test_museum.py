@@ -184,6 +184,7 @@ def test_an_auditor_that_was_not_run_is_no_refutation(museum):
     assert "| n | 1 | not looked at | 3, refuted | not run | no / δ |" in drawn
 
 
+@pytest.mark.slow
 def test_the_largest_of_many_bounds_lies_above_the_truth_as_often_as_the_page_says(museum):
     """PrivacyGuard's bound: Clopper–Pearson limits of 95 % at every threshold, of 1,000 scores of each side."""
     runs, rng = 1_000, np.random.default_rng(0)

@@ -44,6 +44,7 @@ def test_a_budget_is_over_by_the_cpu_or_by_waiting_alone(clock, cpu, clock_, is_
         spend()
 
 
+@pytest.mark.slow
 def test_real_runs_beside_a_proof_may_wait_longer_than_they_may_compute():
     def waits():
         time.sleep(1.2)

@@ -33,6 +33,7 @@ LOUD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("events", mostly_at_night(LOUD, every=5), ids=str)
 def test_the_grossest_violation_is_red(events):
     evidence = dp.account(events, claim=CLAIM, alone=True)
@@ -41,6 +42,7 @@ def test_the_grossest_violation_is_red(events):
     assert exit_code(findings) == 0, findings
 
 
+@pytest.mark.slow
 def test_too_much_noise_keeps_a_claim():
     evidence = dp.account(
         dp.accounting.Gaussian("1e30") + dp.accounting.Laplace("1e25"), claim="epsilon=1e-9, delta=1e-9", alone=True
@@ -58,6 +60,7 @@ def curve(p, q, alphas):
     return np.maximum(p[None, :] - alphas[:, None] * q[None, :], 0).sum(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("less", [Fraction(1, 2), Fraction(2), Fraction(9, 2)])
 def test_more_noise_loses_no_more_at_any_epsilon(less):
     alphas = np.exp(np.linspace(-6, 6, 200))
@@ -113,6 +116,7 @@ def test_less_noise_bounds_nothing_from_below_and_more_nothing_from_above():
     assert exit_code(check(forged(loud, lambda one: one.update(open_above)))) == 1
 
 
+@pytest.mark.slow
 def test_an_interval_that_is_open_needs_no_composition_there_and_may_not_have_one():
     found = certify(dp.accounting.Laplace(2).times(3), delta="1e-5").certificate
     below = [end for end in found["ends"] if end["side"] == "below"]

@@ -17,6 +17,7 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
     return float(ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sigma", "steps", "epsilon"), [(1, 1, 1.0), (2, 10, 2.5), (10, 50, 0.5), (0.7, 3, 9.0)])
 def test_gaussian_noise_has_its_closed_form(sigma, steps, epsilon):
     """By the formula, and composed (a rate of 1 samples nothing): each a check of the other."""
@@ -58,6 +59,7 @@ def test_randomised_response_is_a_binomial_sum(epsilon):
     assert found.high - found.low < 1e-4 * found.high
 
 
+@pytest.mark.slow
 def test_a_published_row():
     # dp-accounting's PLD says 1.82824
     found = certify(Gaussian(1).poisson("0.01").times(1000), delta="1e-5")
@@ -71,6 +73,7 @@ def test_pure_losses_add_up():
     assert found.width < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "verdict"),
     [
@@ -106,6 +109,7 @@ def test_claims_of_rho_are_bounded_by_one_order(delta):
     assert delta * (1 - 1e-6) <= back.high <= delta * (1 + 1e-6) and 0 < back.low < back.high
 
 
+@pytest.mark.slow
 def test_an_atom_a_hair_below_the_lattice_is_not_certified_too_low():
     """Floats cannot tell it from the node above: split between the nodes beside it, one would get a negative mass."""
     near = RandomisedResponse(1).times(50) + RandomisedResponse("0.99999999999999999").times(2)
@@ -114,6 +118,7 @@ def test_an_atom_a_hair_below_the_lattice_is_not_certified_too_low():
     assert beside.low <= on.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [5e-3, 2e-4])
 def test_few_steps_with_little_noise_are_narrow(tolerance):
     """Nearly all mass of a step lies just above ln(1 − q), in one cell; on a fine lattice ε is 9.63992."""

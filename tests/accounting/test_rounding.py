@@ -73,6 +73,7 @@ def test_losses_that_add_up_are_rounded_outward():
     assert Fraction(found.low) ** 2 < true < Fraction(found.high) ** 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [{"delta": "1e-5"}, {"epsilon": "1"}])
 def test_the_curve_is_beside_the_interval(at):
     found = certify(Gaussian(1).poisson("0.5").times(2), **at, points=9)
@@ -185,6 +186,7 @@ def ends(found):
     return low, high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", ["1e-5", "1e-7"])
 def test_an_interval_is_outside_of_its_certificate_and_that_of_the_truth(delta):
     ends(certify(Gaussian(1).poisson("0.5").times(2), delta=delta))

@@ -60,6 +60,7 @@ def two_steps(sigma, q, epsilon, *, add):
     return quad(inside, -12 * sigma, 1 + 12 * sigma, epsabs=1e-14, epsrel=1e-11, limit=400)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sigma", "q", "epsilon"), [(1.0, 0.5, 1.0), (0.7, 0.1, 0.5), (2.0, 0.25, 0.1), (1.5, 0.75, 0.25)]
 )
@@ -71,6 +72,7 @@ def test_one_and_two_steps_are_integrals(sigma, q, epsilon):
         assert found.high - found.low <= 0.02 * true
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0, 1, 3])
 def test_laplace_noise_twice(epsilon):
     b = 0.8
@@ -118,6 +120,7 @@ def discrete_laplace_by_two(scale):
     return [(end, end * r**2), (middle, middle), (end * r**2, end)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("q", [1, Fraction(1, 5)])
 @pytest.mark.parametrize(
     ("event", "outcomes"),
@@ -180,6 +183,7 @@ def test_random_rows_hold_another_accountant():
         assert found.low <= accountant.get_epsilon(delta) * (1 + 1e-9) + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sigma", "batches", "epochs", "low"),
     [("0.5", 10_000, 1, 10.9947), ("0.8", 1000, 4, 9.1994), ("1", 1000, 10, 5.4530), ("2", 1, 4, None)],
@@ -191,6 +195,7 @@ def test_shuffled_batches_lose_at_least_what_their_largest_output_shows(sigma, b
     assert abs(found.low - (known.low if low is None else low)) < 2e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 2.0])
 def test_two_shuffled_batches_are_an_integral(epsilon):
     x, step = np.linspace(-7, 9, 1601, retstep=True)
@@ -249,6 +254,7 @@ def test_curves_are_on_their_side(law):
             assert high - (true if isinstance(law, BoundedRangeLaw) else low) < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("up", [True, False])
 def test_products_are_rounded_to_their_side_and_cuts_move_mass_to_theirs(up):
     draw = random.Random(0)
@@ -286,6 +292,7 @@ def test_products_are_rounded_to_their_side_and_cuts_move_mass_to_theirs(up):
         assert kept == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("up", [True, False])
 def test_coarser_lattices_keep_to_their_side(up):
     """At every ε the curve of what was moved is on its side; no mass of P is made, and from above none is lost."""
@@ -319,6 +326,7 @@ def test_coarser_lattices_keep_to_their_side(up):
                 assert was == now == 0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_losses_beyond_floats_are_planned_without_a_word():
     law = SampledLaw(GaussianLaw(Fraction(1, 2500)), Fraction(1, 10**6))
@@ -330,6 +338,7 @@ def test_losses_beyond_floats_are_planned_without_a_word():
     assert found.note == LARGE
 
 
+@pytest.mark.slow
 def test_what_is_searched_for_is_shown_before_it_is_returned(monkeypatch):
     """A search that ends elsewhere makes the interval wide, never wrong."""
     true = certify(Gaussian(1).poisson(1), delta="1e-5")

@@ -169,6 +169,7 @@ def test_two_lists_are_compared_by_their_certified_intervals(before, after, chan
     assert said.endswith(f"certainly {change} than before.") is (change in ("more", "less"))
 
 
+@pytest.mark.slow
 def test_neighbours_are_those_of_the_sampler():
     assert accounted(delta="0.001").relation == "sensitivity"
     poisson = dp.accounting.Gaussian(2).poisson("0.1").times(3)
@@ -222,6 +223,7 @@ def test_what_is_no_list_is_refused():
             accounted(wrong, delta="0.1")
 
 
+@pytest.mark.slow
 def test_lists_may_be_given_in_every_way(tmp_path):
     file = tmp_path / "plan.toml"
     file.write_text('[[release]]\nmechanism = "laplace"\nscale = 2\nsteps = 4\n', encoding="utf-8")
@@ -252,6 +254,7 @@ def test_the_keyword_arguments_are_the_request():
 # --- others -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_dp_accounting_is_asked_and_lies_where_it_must():
     pytest.importorskip("dp_accounting")
     found = account(dp.accounting.Gaussian(2).poisson("0.1").times(3), delta="0.001")

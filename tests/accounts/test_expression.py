@@ -26,6 +26,7 @@ events = st.lists(st.tuples(mechanisms | sampled, st.integers(1, 10**9 // 4)), m
 )
 
 
+@pytest.mark.slow
 @given(events)
 @settings(max_examples=60)
 def test_a_text_reads_back_as_the_same_events(listed):

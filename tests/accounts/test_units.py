@@ -77,6 +77,7 @@ FIXED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["add-remove", "zero-out"])
 @pytest.mark.parametrize("given", SAMPLED.values(), ids=SAMPLED)
 def test_sampled_records_that_come_or_go_move_a_sum_by_the_norm(given, relation):
@@ -109,6 +110,7 @@ def test_batches_of_one_size_in_other_words_are_the_same(name):
     assert (same.releases, same.certificates) == (first.releases, first.certificates)
 
 
+@pytest.mark.slow
 def test_the_watch_of_training_and_an_import_account_for_the_same():
     """1,000 steps of 256 of 60,000 records with a multiplier of 1 lose 7.12 to 7.57; as σ/Δ it would seem to be .87."""
     step = event("Gaussian", noise_multiplier=1.0)
@@ -125,6 +127,7 @@ def test_the_watch_of_training_and_an_import_account_for_the_same():
     assert 7.12 < evidence.lower.value < 7.13 and 7.57 < evidence.upper.value < 7.58
 
 
+@pytest.mark.slow
 def test_neighbours_are_asked_for_where_they_decide():
     with pytest.raises(UsageError, match="twice as far"):
         certify(dp.accounting.Gaussian(noise_multiplier=1), delta="1e-5")
@@ -166,6 +169,7 @@ def test_epochs_are_of_shuffled_data():
     assert str(plan.events) == "Gaussian(noise_multiplier=2).shuffled(10).times(3)"
 
 
+@pytest.mark.slow
 def test_the_command_takes_a_multiplier(tmp_path):
     words = "--noise-multiplier 1 --batch 3 --records 24 --delta 1e-5 --json"
     told = call("account", *words.split(), str(tmp_path / "a.json"))
@@ -175,6 +179,7 @@ def test_the_command_takes_a_multiplier(tmp_path):
     assert Fraction(found.accounting.certificates[0]["events"][0]["mechanism"]["noise"]) == Fraction(1, 2)
 
 
+@pytest.mark.slow
 def test_a_page_says_how_far_records_move_a_sum():
     for event, said in (
         ("Gaussian(noise_multiplier=1).fixed_size(3, 24)", "twice the norm that its part is clipped to"),

@@ -83,6 +83,7 @@ def test_the_same_seed_gives_the_same_evidence_and_leaves_the_object_alone():
     assert (given._rng.get_state()[1] == before).all()
 
 
+@pytest.mark.slow
 def test_a_random_state_of_its_own_is_run_as_it_is():
     evidence = dp.audit(DPMechanism(1.0, 1, random_state=5), pairs=[(0.0, 1.0)], runs=1000)
     assert not evidence.reproducible

@@ -62,6 +62,7 @@ def test_values_that_differ_are_no_difference_of_types():
     assert "by type alone: an int on this side" in Event("x", overlapping).describe(0)
 
 
+@pytest.mark.slow
 def test_an_event_of_many_texts_is_said_at_once():
     rules = tuple(Rule(f"'c{number}'", None, (), (1 if number % 2 else -1,)) for number in range(10_000))
     kinds = tuple(

@@ -128,6 +128,7 @@ def test_both_sides_move_to_coarser_lattices_alike(up):
         assert (own.infinite, own.level) == (3, 1) and (own.base.low > 0) == odd
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize(
     ("events", "asked"),
     [(EACH_MECHANISM[0], ASKED[1]), *zip(EACH_MECHANISM, itertools.cycle(ASKED), strict=False)],
@@ -141,6 +142,7 @@ def test_every_mechanism_is_checked(events, asked):
     assert found.low <= Fraction(checked.scope["low"]) <= checked.bound <= found.high
 
 
+@pytest.mark.slow
 def test_an_end_from_below_that_shows_nothing_is_left_out():
     found = certify(Gaussian("1e6").poisson("0.5").times(100), delta="1e-6")
     assert found.low == 0 and len(found.certificate["ends"]) == 2
@@ -188,6 +190,7 @@ def test_accounts_by_formula_are_held_to_it(events, asked):
         assert rejected(forged)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("events", [Block("rho=1"), Laplace(1), Gaussian(1).poisson("0.5")], ids=str)
 def test_numbers_beyond_all_ranges_are_refused(events):
     account = certify(events, delta=0 if isinstance(events, Laplace) else "1e-2").certificate
@@ -267,6 +270,7 @@ def test_a_change_in_any_field_is_rejected(account, further):
     assert len(accepted) <= 2
 
 
+@pytest.mark.slow
 def test_certificates_without_a_program_are_read_as_they_were_written(monkeypatch):
     """They multiply by the binary digits of the counts, on one lattice."""
     monkeypatch.setattr(sys.modules["dpaudit.accounting.certify"], "_MOST_LEVELS", 0)
@@ -300,6 +304,7 @@ def test_a_program_makes_every_step_once(account, change):
     assert rejected(other)
 
 
+@pytest.mark.slow
 def test_claims_are_held_to_the_sums(account):
     high, low = Fraction(account["high"]), Fraction(account["low"])
     for name, value in (

@@ -217,6 +217,7 @@ def without(given, name, number, refers):
     return given
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", mostly_at_night(range(12), stay=range(4)))
 def test_no_pair_of_lists_loses_more_than_is_shown(seed):
     """Random programs over small domains: no pair of neighbours passes the bound, and many come close to it."""
@@ -455,6 +456,7 @@ def test_a_sample_a_threshold_and_gaussian_noise_have_the_bounds_of_their_theore
     assert at == pytest.approx(float(Fraction(delta)), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_ten_columns_of_a_census_are_one_after_the_other():
     """Kinds of records are not the product of columns that nothing looks at together."""
     columns, expressions, numbers, releases = [], [], [], []

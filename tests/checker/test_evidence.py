@@ -65,6 +65,7 @@ def code_of(record: Any) -> int:
         return 2
 
 
+@pytest.mark.slow
 def test_kept_evidence_holds(check_pyz: Path) -> None:
     found = said(check_pyz, *map(str, OLD))
     parts = {part.splitlines()[0]: part for part in found.stdout.split(f"{OLD[0].parent}/") if part}

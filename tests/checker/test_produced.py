@@ -43,11 +43,13 @@ def test_known_bounds_are_accepted_soon(name: str) -> None:
     assert time.process_time() - start < 1.5  # about 0.1 s for the largest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in KNOWN if name != "adaptive, 2"])
 def test_the_naive_twin_agrees(name: str) -> None:
     assert naive.tree_is_true(certificate(name), runs=40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sparse vector, 2", "gap, 2", "adaptive, 1"])
 def test_a_changed_shift_is_refused_or_still_true(name: str) -> None:
     source = random.Random(name)

@@ -42,6 +42,7 @@ def within(given, rng):
     return rng.sample([each for each in found if given.holds(each)], 3) if low < high else [low]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_every_result_is_in_the_range_of_results(seed):
     rng = random.Random(f"ranges {seed}")

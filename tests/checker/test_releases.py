@@ -313,6 +313,7 @@ def test_what_is_no_fraction_is_rounded_up_and_hardly(number):
             assert shown <= wanted * (1 + mpmath.mpf(10) ** -25) + mpmath.mpf(10) ** -30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", mostly_at_night(range(5)))
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_releases_that_hang_on_other_columns_cost_what_every_kind_of_records_costs(relation, part):

@@ -28,6 +28,7 @@ def test_between_the_bounds_nothing_is_decided(run):
     assert found.exit_code == 3 and found.output.startswith("INCONCLUSIVE: ")
 
 
+@pytest.mark.slow
 def test_the_printed_command_gives_the_same_evidence(run, tmp_path):
     import shlex
 

@@ -11,6 +11,7 @@ import dpaudit as dp
 from dpaudit.report import evidence_from_page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["program", "sampler", "seeded", "opaque"])
 def test_a_function_of_each_shape_in_a_file_is_audited(name, audit):
     done = audit(name, "--claim", "epsilon=1", "--runs", "20000", "--json", "e.json")
@@ -44,6 +45,7 @@ def test_exit_codes_and_the_verdict_that_is_written(name, claim, code, verdict, 
     assert done.stdout.lower().startswith(verdict)
 
 
+@pytest.mark.slow
 def test_parameters_options_and_the_python_call_agree(audit):
     done = audit("program", "-p", "scale=2", "--claim", "epsilon=0.5", "--seed", "7", "--confidence", "0.9",
                  "--relation", "replace", "--floating-point", "ignore", "--json", "e.json")  # fmt: skip
@@ -67,6 +69,7 @@ def test_a_number_of_runs_may_be_written_in_several_ways(runs, audit):
     assert json.loads(done.stdout)["evidence"]["learning"] + json.loads(done.stdout)["evidence"]["measuring"] == 20_000
 
 
+@pytest.mark.slow
 def test_a_large_seed_is_kept_to_the_last_digit(audit):
     done = audit("program", "--seed", "123456789012345678901234567890", "--json", "-", "--quiet")
     assert json.loads(done.stdout)["evidence"]["seed"] == "123456789012345678901234567890"

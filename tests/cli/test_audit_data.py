@@ -46,6 +46,7 @@ def test_a_domain_is_read_from_the_command_line(run):
     assert """--domain '{"body_mass_g": [[2500, 6500], null]}'""" in said
 
 
+@pytest.mark.slow
 def test_a_file_of_pairs_is_searched_when_asked(run):
     Path("pairs.json").write_text(json.dumps([[[0], [0.5]], [[0], [3]], [[0], [0.25]]]))
     result = run(

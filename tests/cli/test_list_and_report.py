@@ -84,6 +84,7 @@ def evidence(audit):
     return dp.Evidence.load("e.json")
 
 
+@pytest.mark.slow
 def test_a_report_without_a_flag_is_the_console_summary(evidence, run):
     done = run("report", "e.json")
     assert (done.exit_code, done.stdout) == (0, console_summary(evidence))
@@ -176,6 +177,7 @@ def test_nothing_is_drawn_of_a_page_whose_evidence_fails_its_check(run, tmp_path
     assert run("report", str(tmp_path / "forged.html")).exit_code == 2
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("name", ["gaussian", "invalid", "proved", "proved_any_length", "scores", "curve"])
 def test_evidence_that_does_not_fail_is_drawn(name, run):
     assert run("report", str(OLD / f"{name}.json")).exit_code == 0

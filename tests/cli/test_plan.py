@@ -48,6 +48,7 @@ def test_bad_input_gets_a_sentence(run):
     assert "makes no claim that could be violated" in done.stderr
 
 
+@pytest.mark.slow
 def test_where_no_number_of_runs_would_do_it_says_so(run, monkeypatch):
     monkeypatch.setattr("dpaudit.auditing.plan.runs_to_show", lambda *_, **__: math.inf)
     done = plan(run, "--detect", "epsilon=1.2")

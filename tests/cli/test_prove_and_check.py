@@ -55,6 +55,7 @@ def test_the_catalogue_without_a_length(run):
     assert "any number of" in " ".join(result.stdout.split())
 
 
+@pytest.mark.slow
 def test_parameters_are_exact(own, folder):
     assert own("laplace", "-p", "epsilon=0.3", "--claim", "epsilon=0.3", "--json", "found.json").exit_code == 0
     assert dp.Evidence.load(folder / "found.json").upper.exact == "3/10"
@@ -100,6 +101,7 @@ def test_standard_output_holds_the_evidence_alone(own):
     assert page.lstrip().startswith("<!") and page.rstrip().endswith("</html>")
 
 
+@pytest.mark.slow
 def test_quiet_says_nothing(own):
     result = own("laplace", "--claim", "epsilon=0.5", "--quiet")
     assert (result.exit_code, result.output) == (1, "")
@@ -128,6 +130,7 @@ def test_an_audit_holds_too(audit, run):
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.slow
 def test_what_fails_is_exit_code_1(own, run, folder):
     own("laplace", "--claim", "epsilon=1", "--json", "found.json")
     document = json.loads(Path("found.json").read_text(encoding="utf-8"))
@@ -146,6 +149,7 @@ def test_what_fails_is_exit_code_1(own, run, folder):
     assert (quiet.exit_code, quiet.output) == (1, "")
 
 
+@pytest.mark.slow
 def test_a_certificate_that_was_changed(own, run, folder):
     own("laplace", "--claim", "epsilon=1", "--json", "found.json")
     certificate = dp.Evidence.load(folder / "found.json").proof.certificate

@@ -21,6 +21,7 @@ def made(folder, run):
     return call
 
 
+@pytest.mark.slow
 def test_the_same_is_exit_code_0(made):
     result = made("program", "--keep-data")()
     assert result.exit_code == 0, result.output
@@ -34,6 +35,7 @@ def test_pages_are_replayed_too(folder, made, run):
     assert run("replay", "e.html").exit_code == 0
 
 
+@pytest.mark.slow
 def test_what_changed_is_exit_code_1(folder, made):
     replay = made("program", "--keep-data")
     (folder / "some folder" / "shapes.py").write_text(
@@ -46,6 +48,7 @@ def test_what_changed_is_exit_code_1(folder, made):
     assert dp.Evidence.load(folder / "now.json").id != dp.Evidence.load(folder / "e.json").id
 
 
+@pytest.mark.slow
 def test_data_that_were_not_kept_are_given(made):
     replay = made("program")
     refused = replay()
@@ -54,6 +57,7 @@ def test_data_that_were_not_kept_are_given(made):
     assert replay("--pair", "pair.json").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_function_with_randomness_of_its_own(made):
     replay = made("opaque", "--keep-data", "--reading", "calls")
     result = replay()
@@ -75,6 +79,7 @@ def test_a_domain(folder, run):
     assert run("replay", "e.json").exit_code == 0
 
 
+@pytest.mark.slow
 def test_what_cannot_be_found_is_given(folder, made, run, monkeypatch):
     made("program", "--keep-data")
     elsewhere = folder / "elsewhere"

@@ -47,6 +47,7 @@ def test_a_format_goes_to_standard_output_or_to_a_file(name, files, run):
     assert Path("out").read_text(encoding="utf-8") == wanted
 
 
+@pytest.mark.slow
 def test_some_formats_take_several(files, run):
     assert run("report", "a.json", "b.json", "--format", "markdown").stdout == markdown(files)
     assert (
@@ -113,6 +114,7 @@ def test_a_pdf_is_written_whole(files, run, monkeypatch):
     assert sorted(path.name for path in Path().iterdir() if path.name.startswith(".dpaudit")) == []
 
 
+@pytest.mark.slow
 def test_a_comparison_is_told_and_written(files, run):
     done = run("report", "--compare", "a.json", "b.json", "--html", "c.html", "--json", "-")
     assert done.exit_code == 0

@@ -127,6 +127,7 @@ def test_the_printed_command_of_a_proof_too(words, here):
     assert run(typed(first), here, "again.json").id == first.id
 
 
+@pytest.mark.slow
 def test_scores_name_their_files(here):
     rng = np.random.default_rng(0)
     np.save("a b.npy", rng.normal(1, 1, 300))
@@ -162,6 +163,7 @@ def test_data_from_python_say_what_to_save(here):
     assert run(typed(evidence), here, "again.json").id == evidence.id
 
 
+@pytest.mark.slow
 def test_a_function_without_a_name_has_no_command_that_would_fail():
     evidence = dp.audit(
         lambda data, size, rng: len(data) + rng.laplace(size=size), pairs=[([1], [])], runs=1_000, seed=0

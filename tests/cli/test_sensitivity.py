@@ -154,6 +154,7 @@ def test_an_audit_resumes(run):
     assert run("audit", "queries.py:bare", *AUDIT, "--resume", "blocks", "--time-budget", "1").exit_code == 2
 
 
+@pytest.mark.slow
 def test_one_process_instead_of_two_is_said_in_a_line(run):
     result = run("audit", "queries.py:opaque", *AUDIT, "--workers", "2")
     assert "dpaudit: opaque runs in one process: it has randomness of its own" in result.output

@@ -59,6 +59,7 @@ def test_what_is_no_such_table_is_refused(run, text):
     assert run("audit", "two.py:spend", "--data", "orders.csv", "-p", f"people={text}").exit_code == 2
 
 
+@pytest.mark.slow
 def test_a_frame_from_python_is_in_no_evidence():
     import pandas as pd
 

@@ -79,6 +79,7 @@ def test_a_process_says_when_its_second_look_begins(tmp_path, monkeypatch):
     assert processes.run("child_of_test", {}, limits=Limits()).answer == [False, True]
 
 
+@pytest.mark.slow
 def test_an_audit_says_when_its_second_look_begins(monkeypatch):
     said = []
     monkeypatch.setattr(audit, "second_look_begins", lambda: said.append(True))

@@ -18,6 +18,7 @@ PAIR = json.loads((ROOT / "examples" / "two_scales.json").read_text())
 NAMES = {"ε": "epsilon", "μ": "mu", "ρ": "rho"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "symbol", "claimed", "relation", "sign", "found", "identity"), ROWS, ids=[row[0] for row in ROWS]
 )

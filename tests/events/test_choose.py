@@ -292,6 +292,7 @@ def test_more_runs_make_the_choice_no_worse():
         assert worth(seed, 50_000) > max(worth(seed, 12_500), 0.97)
 
 
+@pytest.mark.slow
 def test_a_leak_of_both_sides_is_cut_between_them():
     """Where the leaks of both sides lie side by side a cell holds some of each, and speaks for neither."""
     for seed in range(5):
@@ -312,6 +313,7 @@ def test_an_event_of_both_sides_is_measured_on_as_many_runs_of_each():
     assert _Design.of(PureDP(1), 10_000, 0.05).ahead == (5_000, 5_000)
 
 
+@pytest.mark.slow
 def test_where_nothing_differs_hardly_anything_is_predicted():
     predicted = []
     for seed in range(8):

@@ -55,6 +55,7 @@ def trees(draw):
 numbers = st.lists(st.tuples(*[st.sampled_from([-1.5, -1.0, 0.0, 0.3, np.nextafter(0.3, 1), 1e300])] * 3), max_size=20)
 
 
+@pytest.mark.slow
 @laws
 @given(st.lists(trees(), max_size=4).map(tuple).map(Trees), numbers)
 def test_every_run_is_scored_as_if_it_were_alone(score, rows):
@@ -105,6 +106,7 @@ def test_a_library_that_is_missing_is_named(monkeypatch):
     assert learned_fits(None, 5) == []
 
 
+@pytest.mark.slow
 def test_the_library_is_imported_only_by_a_fit():
     code = "import sys; from dpaudit.events.scores import learned_fits; assert 'sklearn' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -118,6 +120,7 @@ def interaction(rng, runs, chance):
     return rows
 
 
+@pytest.mark.slow
 def test_what_is_fitted_is_what_the_library_says():
     pytest.importorskip("sklearn")
     from sklearn.ensemble import GradientBoostingClassifier
@@ -139,6 +142,7 @@ def test_what_is_fitted_is_what_the_library_says():
     assert np.mean(fresh[0] > 0) > 0.65 > 0.35 > np.mean(fresh[1] > 0)
 
 
+@pytest.mark.slow
 def test_odd_runs_are_no_error():
     pytest.importorskip("sklearn")
     fit = learned_fits("trees", 3)[0][1](np.zeros(3), np.ones(3))

@@ -142,6 +142,7 @@ def test_counts_are_those_of_every_run_by_itself(partition, drawn, random):
             assert all(a != b for a, b in zip(rule.labels, rule.labels[1:], strict=False))
 
 
+@pytest.mark.slow
 @laws
 @given(st.lists(st.tuples(huge, huge), min_size=1, max_size=30), st.lists(st.tuples(huge, huge), max_size=30))
 def test_rows_are_told_apart_exactly(listed, measured):
@@ -151,6 +152,7 @@ def test_rows_are_told_apart_exactly(listed, measured):
     assert score_of(score, numbers).tolist() == expected
 
 
+@pytest.mark.slow
 def test_many_rows():
     rng = np.random.default_rng(0)
     listed = np.unique(rng.integers(0, 9, (30_000, 20)), axis=0).astype(float)

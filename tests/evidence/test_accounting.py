@@ -111,17 +111,20 @@ def test_a_lie_is_noticed(name, evidence):
     assert record != evidence.record() and noticed(record)
 
 
+@pytest.mark.slow
 def test_an_accounting_does_not_vouch_for_an_audit(evidence):
     """Evidence of runs with an accounting beside it is none of either."""
     audited = dp.audit("laplace", runs=2000, seed=1).record()
     assert noticed({**audited, "accounting": evidence.record()["accounting"]})
 
 
+@pytest.mark.slow
 def test_a_replay_finds_the_same_id(evidence):
     found = dp.replay(evidence)
     assert found.identical and found.holds
 
 
+@pytest.mark.slow
 def test_a_replay_of_other_numbers_names_what_differs(evidence):
     record = copy.deepcopy(evidence.record())
     record["accounting"]["curve"]["highs"][0] = 0.5
@@ -129,6 +132,7 @@ def test_a_replay_of_other_numbers_names_what_differs(evidence):
     assert not found.holds and any("highs" in each.member for each in found.differences)
 
 
+@pytest.mark.slow
 def test_a_certificate_alone_says_what_it_is_about(tmp_path):
     found = dp.account(dp.accounting.Laplace(2).times(4), epsilon="1.9", alone=True)
     file = tmp_path / "certificate.json"

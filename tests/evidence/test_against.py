@@ -62,6 +62,7 @@ def code_of(path: Path, target: str) -> tuple[int, set[str]]:
     return exit_code(findings), {finding.what for finding in findings if finding.fails}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["noisy", "hidden", "respond", "sums"])
 def test_evidence_of_the_target_passes(name: str, folder: Path) -> None:
     assert code_of(proved(name, folder), f"release.py:{name}") == (0, set())
@@ -91,6 +92,7 @@ def test_another_function_fails(folder: Path) -> None:
     assert code == 1 and {"name", "code", "parameters"} <= failed
 
 
+@pytest.mark.slow
 def test_an_audit_is_held_against_its_target(folder: Path) -> None:
     evidence = dp.audit("release.py:noisy", pairs=[([0.0], [1.0])], claim="epsilon=0.5", runs=4_000, seed=1)
     evidence.save(folder / "audit.json")
@@ -99,6 +101,7 @@ def test_an_audit_is_held_against_its_target(folder: Path) -> None:
     assert code_of(folder / "audit.json", "release.py:noisy") == (1, {"code"})
 
 
+@pytest.mark.slow
 def test_older_evidence_is_compared_by_its_kind_of_digest() -> None:
     path = Path(__file__).parent / "old" / "randomised_response.json"
     whats = {finding.what: finding for finding in check_file(path, target="randomised_response")}

@@ -38,11 +38,13 @@ def test_the_low_order_bits_are_named_where_they_decide(both):
     assert passes(check(both))
 
 
+@pytest.mark.slow
 def test_where_one_look_is_enough(one_look):
     assert (one_look.false_alarm, one_look.decided_in) == (None, "float")
     assert passes(check(one_look))
 
 
+@pytest.mark.slow
 def test_evidence_that_does_not_say_so_is_read_as_before(one_look):
     older = {name: value for name, value in one_look.record().items() if name != "decided_in"}
     assert not noticed(older)

@@ -46,6 +46,7 @@ def code_of(record: Record) -> int:
         return 2
 
 
+@pytest.mark.slow
 def test_it_is_checked_in_place_and_by_the_file_for_reviewers(record: Record, tmp_path: Path) -> None:
     findings = list(check(Evidence.from_json(written(record))))
     assert exit_code(findings) == 0, [str(each) for each in findings if not each.holds]
@@ -112,6 +113,7 @@ def test_what_the_certificate_and_the_evidence_state_otherwise_fails(change: Any
     assert code_of(other) != 0
 
 
+@pytest.mark.slow
 def test_a_proof_of_another_kind_has_none(record: Record) -> None:
     other = json.loads(proved("above threshold").to_json())["evidence"]
     other["proof"]["derived"] = record["proof"]["derived"]

@@ -148,6 +148,7 @@ def test_infinities_and_large_integers_are_text() -> None:
     assert read.seed == 2**53 + 1
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=200, deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["lower", "upper"]))
 def test_bounds_are_rounded_outward_to_ten_digits(value: float, side: Any) -> None:
@@ -249,6 +250,7 @@ def test_altered_evidence_is_refused(change: Any) -> None:
         dp.Evidence.from_json(broken(change))
 
 
+@pytest.mark.slow
 @drawn
 @given(st.data())
 def test_no_digit_of_the_record_can_be_changed(data: st.DataObject) -> None:

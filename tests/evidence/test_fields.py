@@ -149,6 +149,7 @@ def test_an_honest_account_passes_whichever_claim_stands_first(claims: list[str]
     assert not [finding.sentence for finding in check(evidence) if finding.fails]
 
 
+@pytest.mark.slow
 def test_a_statement_that_stands_there_twice_is_refused() -> None:
     pytest.importorskip("flint")
     record = json.loads(dp.account(dp.accounting.Laplace(2).times(4), epsilon="1.9", alone=True).to_json())["evidence"]
@@ -157,6 +158,7 @@ def test_a_statement_that_stands_there_twice_is_refused() -> None:
     assert exit_code(check(evidence_of(forged(record, ("accounting", "statements"), statements * 2)))) == 1
 
 
+@pytest.mark.slow
 def test_a_trace_that_finds_one_thing_twice_is_refused() -> None:
     record = json.loads(dp.trace("laplace", seed=1).to_json())["evidence"]
     findings = at(record, ("trace", "findings"))

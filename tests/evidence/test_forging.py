@@ -89,6 +89,7 @@ def test_no_file_shows_that_runs_could_not_be_trusted_and_none_passes_that_says_
     assert not passes(list(check(dp.Evidence.from_json(text))))
 
 
+@pytest.mark.slow
 def test_the_table_names_only_what_there_is() -> None:
     """A pattern that fits no member excuses nothing, and is an error of the page."""
     schema = json.loads((ROOT / "dpaudit" / "evidence" / "evidence.schema.json").read_text(encoding="utf-8"))

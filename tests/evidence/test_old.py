@@ -61,6 +61,7 @@ def named(file: Path) -> str:
     return file.stem
 
 
+@pytest.mark.slow
 def test_all_kinds_are_kept() -> None:
     assert {file.stem for file in OLD} == set(IDS)
     kept = [dp.Evidence.load(file) for file in OLD]
@@ -192,6 +193,7 @@ def test_members_are_only_added_with_a_default() -> None:
         assert always <= {member.name for member in msgspec.structs.fields(named[name])}
 
 
+@pytest.mark.slow
 def test_a_class_may_be_renamed() -> None:
     files = [dp.Evidence.load(path) for path in OLD]
     assert any(evidence.written is None for evidence in files)  # else ids are of what the files hold

@@ -91,6 +91,7 @@ def test_a_page_without_just_one_evidence_is_refused(name: str, page: str, tmp_p
     assert code_of(edited, tmp_path) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "other", ["dpaudit 99, Jinja2 1, matplotlib 1, numpy 1", "", f"{drawn_with()}, beside dpa1:00"]
 )

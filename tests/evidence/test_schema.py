@@ -42,6 +42,7 @@ def test_every_version_of_msgspec_makes_the_same_schema(other):
     assert _of({"anyOf": [{"type": "null"}, other]}) == _of({"anyOf": [other, {"type": "null"}]})
 
 
+@pytest.mark.slow
 def test_it_is_a_schema():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"

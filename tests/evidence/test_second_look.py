@@ -99,6 +99,7 @@ def test_the_true_ones_pass(records):
     assert not any(noticed(record) for record in records.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["unlucky", "confirmed"])
 def test_another_digit_or_word_is_noticed(name, records):
     record, chance = records[name], random.Random(name)

@@ -105,6 +105,7 @@ def test_a_file_is_read_so_and_keeps_its_id(name: str) -> None:
     assert (again.id, again.verdict) == (evidence.id, Verdict.INCONCLUSIVE)
 
 
+@pytest.mark.slow
 def test_a_green_word_that_was_put_above_a_finding_is_noticed() -> None:
     record = dp.trace(
         _both, pairs=[([0.0, 1.0], [3.0, 1.0])], relation="replace", claim="epsilon=4", runs=20_000, seed=1
@@ -128,6 +129,7 @@ def test_a_word_without_a_finding_counts_too() -> None:
 GREEN = re.compile(r"NOT VIOLATED|not violated|PROVED\b|\bPASSED|\bpassed:? [1-9]")
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("name", CONTRADICTED)
 def test_no_format_shows_a_green_word_and_each_names_the_finding(name: str) -> None:

@@ -131,6 +131,7 @@ def test_the_log_is_valid_with_what_is_accepted_and_stale():
 UNTIL = "until = 2999-01-01, why = 'known'"
 
 
+@pytest.mark.slow
 def test_a_gate_with_an_accepted_finding_ends_with_0_and_keeps_a_baseline_of_the_rest(tmp_path):
     accept = f"accept = {{ rule = 'claim-violated', {UNTIL}, up_to = 3 }}"
     targets = (projects.target("noisy_count", TWICE, accept), projects.target("program"))
@@ -142,6 +143,7 @@ def test_a_gate_with_an_accepted_finding_ends_with_0_and_keeps_a_baseline_of_the
     assert list(json.loads((tmp_path / "dpaudit-baseline.json").read_text())["baseline"]["targets"]) == ["program"]
 
 
+@pytest.mark.slow
 def test_a_day_that_is_over_fails_the_gate(tmp_path):
     accept = "accept = { rule = 'claim-violated', until = 2020-01-01, why = 'known' }"
     configuration = projects.project(tmp_path, projects.target("noisy_count", TWICE, accept), gate="runs = 2000")

@@ -63,6 +63,7 @@ def test_leakier_code_fails_although_its_claim_holds(tmp_path, monkeypatch):
     assert len(runs.requests) == 2 and runs.requests[1].frozen.runs == 2 * runs.requests[0].frozen.runs
 
 
+@pytest.mark.slow
 def test_less_leaky_code_passes(tmp_path):
     updated(projects.project(tmp_path, loose()))
     configuration = projects.configured(tmp_path, loose("noisy_count", "parameters = { epsilon = 0.3 }"))
@@ -88,6 +89,7 @@ def compare_counts(entry):
     return msgspec.convert(entry.measured.counts, Counts)
 
 
+@pytest.mark.slow
 def test_changed_code_and_claims_are_noticed(tmp_path):
     updated(projects.project(tmp_path, loose()))
     text = projects.RELEASES.replace("return len(data) +", "return len(data) + 0 +")
@@ -139,6 +141,7 @@ def test_what_is_violated_or_cannot_run_has_no_baseline(tmp_path, bad):
     assert file.read_text() == before
 
 
+@pytest.mark.slow
 def test_expected_violations_have_no_entry(tmp_path):
     wrong = projects.target("response", "parameters = { epsilon = 3.0 }", 'expect = "violated"')
     done, file = updated(projects.project(tmp_path, loose(), wrong))

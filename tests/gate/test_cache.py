@@ -153,6 +153,7 @@ def test_a_damaged_cache_is_none(project, damage):
     assert not quick(project).cached
 
 
+@pytest.mark.slow
 def test_what_could_not_be_run_is_tried_again(project):
     project = projects.configured(project.root, projects.target("nowhere.py:f"))
     assert not quick(project).cached
@@ -200,6 +201,7 @@ def test_a_listing_sees_modules_and_packages_alone(tmp_path):
     assert listing(tmp_path) != before
 
 
+@pytest.mark.slow
 def test_the_cache_holds_json_without_surprises(project):
     quick(project)
     (file,) = (project.root / ".dpaudit" / "gate").iterdir()

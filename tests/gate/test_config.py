@@ -175,6 +175,7 @@ def test_the_shipped_schema_is_that_of_the_types():
     assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text(), "run python -m dpaudit.gate.schema"
 
 
+@pytest.mark.slow
 def test_the_schema_accepts_the_face_and_refuses_what_the_reader_refuses():
     import tomllib
 

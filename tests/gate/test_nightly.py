@@ -73,6 +73,7 @@ def test_a_night_that_lost_everything_is_kept(tmp_path):
     assert not after(ledger, log_wealth=1e9).targets["a"].rejected
 
 
+@pytest.mark.slow
 def test_how_often_correct_targets_are_rejected_in_many_nights():
     # e-values of a fair bet: 1.9 or 0.1 with equal chances, as tight as can be
     rng = np.random.default_rng(7)

@@ -198,6 +198,7 @@ def test_a_night_is_alone_with_its_file(tmp_path):
     assert (tmp_path / ".dpaudit" / ".gitignore").read_text() == "*\n"
 
 
+@pytest.mark.slow
 def test_what_a_gate_relies_on_is_relied_on(tmp_path):
     configuration = projects.project(tmp_path, projects.target("noisy_count"), gate="runs = 2000\nseed = 1")
     found = projects.only(projects.gated(configuration))

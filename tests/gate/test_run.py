@@ -27,6 +27,7 @@ def test_correct_targets_pass(tmp_path):
     assert (result.confidence, result.seed) == (0.95, 0)
 
 
+@pytest.mark.slow
 def test_a_violated_claim_fails(tmp_path):
     runs = projects.Runs()
     result = projects.gated(projects.project(tmp_path, projects.target("noisy_count", TWICE)), runs)
@@ -47,6 +48,7 @@ def test_one_false_alarm_is_shared_by_all_targets(tmp_path):
         assert [request.false_alarm for request in runs.requests] == pytest.approx([alarm / 10] * 2)
 
 
+@pytest.mark.slow
 def test_evidence_at_a_larger_false_alarm_is_no_answer(tmp_path):
     def lenient(request, report):
         return projects.Runs()(msgspec.structs.replace(request, false_alarm=0.05), None, None)
@@ -56,6 +58,7 @@ def test_evidence_at_a_larger_false_alarm_is_no_answer(tmp_path):
     assert found.rule is OutcomeRule.CANNOT_RUN and "the false alarm" in found.sentence
 
 
+@pytest.mark.slow
 def test_the_error_is_shared_by_all_targets_also_when_some_are_run(tmp_path):
     targets = [projects.target("program", f'name = "{number}"') for number in range(5)]
     configuration = projects.project(tmp_path, *targets, gate="confidence = 0.9\nruns = 400")
@@ -83,6 +86,7 @@ def test_seeds_differ_by_name_and_look():
     assert seed_of(0, "a", 1) == seed_of(0, "a", 1) < 2**53
 
 
+@pytest.mark.slow
 def test_expected_violations(tmp_path):
     broken = projects.target("noisy_count", TWICE, 'expect = "violated"')
     mended = projects.target("noisy_count", 'expect = "violated"', 'name = "mended"')
@@ -142,6 +146,7 @@ def test_of_several_exit_codes_the_first_of_1_4_3_0_counts(tmp_path):
     assert list(codes.values()) == [1, 4, 3, 0]
 
 
+@pytest.mark.slow
 def test_only_what_no_seed_reaches_cannot_be_promised(tmp_path):
     """A function that is called once a run draws what it will; one that is read draws by the seed."""
     (tmp_path / "called.py").write_text("import os\n\n\ndef f(data):\n    return (len(data) + os.urandom(1)[0]) % 2\n")
@@ -151,6 +156,7 @@ def test_only_what_no_seed_reaches_cannot_be_promised(tmp_path):
         assert any("randomness of its own" in note for note in found.notes) is not promised
 
 
+@pytest.mark.slow
 def test_a_target_near_its_limit_of_time_is_told(tmp_path):
     """What took a third of its limit may take all of it on a slower machine."""
     for cost, told in ((0.9, False), (1.1, True)):

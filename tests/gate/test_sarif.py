@@ -159,6 +159,7 @@ def test_the_same_result_gives_the_same_text() -> None:
     assert text.isascii()
 
 
+@pytest.mark.slow
 def test_where_a_trace_names_the_line_at_fault_that_is_the_place(tmp_path: Path) -> None:
     file = tmp_path / "own.py"
     file.write_text("import numpy as np\n\n\ndef f(x):\n    n = len(x)\n    return n + np.random.laplace(0, 0.5)\n")

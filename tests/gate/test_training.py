@@ -90,6 +90,7 @@ def test_loops_stand_beside_other_targets(tmp_path, monkeypatch):
     assert gated(project(tmp_path, f"{repeated}\n{CLAIM}"), nightly=True).results[0].rule is OutcomeRule.CLAIM_VIOLATED
 
 
+@pytest.mark.slow
 def test_a_training_that_ends_with_an_error_is_no_evidence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = gated(project(tmp_path, f'training = "train.py:broken"\n{CLAIM}'))

@@ -44,6 +44,7 @@ def test_what_is_no_mechanism_gets_a_sentence(name, tmp_path):
     assert all(words in str(refusal.value) for words in REFUSED[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["instance", "method", "instance.release"])
 def test_objects_and_their_methods_are_audited(name, tmp_path):
     (tmp_path / "m.py").write_text(MODULE)
@@ -124,6 +125,7 @@ def test_what_a_user_does_by_hand_gets_a_sentence(name, tmp_path):
     assert all(words in str(refusal.value) for words in SAID[name])
 
 
+@pytest.mark.slow
 def test_a_function_of_records_that_gets_a_frame_says_what_to_write():
     pandas = pytest.importorskip("pandas")
 

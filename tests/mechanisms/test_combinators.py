@@ -60,6 +60,7 @@ def agrees(hits, count, probability):
     return bool(stats.binomtest(int(hits), count, probability).pvalue > 1e-6)
 
 
+@pytest.mark.slow
 @every_kind
 def test_a_composition_of_one_kind_keeps_it(kind):
     part = KINDS[kind]
@@ -84,6 +85,7 @@ def test_post_processing_keeps_the_kind(kind):
     assert agrees(sum(output > math.log(5) for output in outputs(made, 0)), RUNS, 0.2)
 
 
+@pytest.mark.slow
 @every_kind
 def test_a_mixture_keeps_the_kind(kind):
     far = post_process(KINDS[kind], lambda output: output + 1_000)

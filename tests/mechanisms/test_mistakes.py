@@ -136,6 +136,7 @@ def test_records_that_agree_get_no_noise_from_their_own_bounds():
             still(name, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "known"), [(2, 0.142), (5, 0.041), (100, 0.0018)])
 def test_the_delta_of_a_mean_whose_n_is_not_public(n, known):
     fewer, more = [0] * (n - 1), [0] * (n - 1) + [1]
@@ -176,6 +177,7 @@ def test_the_name_of_a_group_is_there_with_its_only_member():
     assert released[1] - released[0] == {"plague"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("threshold", "epsilon"), [(1, 1), (3, 0.5), (0.5, 2)])
 def test_how_often_a_group_of_one_passes_a_threshold(threshold, epsilon):
     noise, (few, many) = ScalarNoise(np.random.default_rng(1)), pair_of("threshold_too_low")
@@ -245,6 +247,7 @@ def test_gradients_are_those_of_the_squared_error():
     assert learning.clipped((0, 0), 1) == (0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "sigma", "batches"), [(1, 1.013, 20), (3, 0.7, 10), (0.2, 1.5, 2), (0.5, 3, 4), (0.9, 1, 20)]
 )
@@ -275,6 +278,7 @@ def test_the_noise_of_an_epoch_is_just_enough_for_poisson_sampling():
     assert learning.poisson_delta(1, sigma, 20) <= 1e-3 < learning.poisson_delta(1, sigma * (1 - 1e-5), 20)
 
 
+@pytest.mark.slow
 def test_the_loss_of_a_shuffled_epoch_by_the_densities_of_its_maximum():
     batches, delta = 20, 1e-3
     sigma = learning.poisson_sigma(1, delta, batches)

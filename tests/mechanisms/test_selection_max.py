@@ -46,6 +46,7 @@ def log_density(x: float, scores: list[float], scale: float) -> float:
     return math.log(sum(f[i] * math.prod(below[:i] + below[i + 1 :]) for i in range(len(scores))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.1, 1, 3])
 def test_no_value_loses_more_than_the_smallest(epsilon: float) -> None:
     ((data0, data1),) = entry("noisy_max_value").pairs_for({})

@@ -205,6 +205,7 @@ def test_two_positives(name: str, level_scale: float, scale: float, threshold: f
     assert loss_of(name, cutoff=2, threshold=threshold) == pytest.approx(naive, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_redrawn_threshold_with_two_positives() -> None:
     pair = pair_of("redrawn_svt", cutoff=2)
     t, weights = level_grid(4)
@@ -281,6 +282,7 @@ def test_no_gap_loses_more_than_the_extreme_ones() -> None:
     assert loss_of("gap_svt") == pytest.approx(max(map(abs, ratios)), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_no_two_gaps_lose_more_than_the_extreme_ones() -> None:
     pair = pair_of("gap_svt", cutoff=2)
     released = [

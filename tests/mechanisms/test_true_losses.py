@@ -95,6 +95,7 @@ def test_the_analytic_calibration_agrees_with_dp_accounting() -> None:
     assert 1 / additive.gaussian_mu(1, 1e-5) == pytest.approx(sigma, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_the_true_loss_of_the_classic_formula() -> None:
     mu = 1 / additive.classic_multiplier(0.5, 1e-5)
     naive = optimize.brentq(lambda epsilon: gaussian_delta(epsilon, mu) - 1e-5, 0.01, 1, xtol=1e-13)

@@ -174,6 +174,7 @@ def test_odd_values_of_the_own_type_are_tried(data: Any, values: list[str], rela
     assert set(values) <= tried
 
 
+@pytest.mark.slow
 def test_no_integer_column_gets_a_missing_value_and_no_text_column_a_number() -> None:
     for candidate in candidates(FRAME, "add-remove"):
         for data in candidate.pair():
@@ -386,6 +387,7 @@ def test_candidates_of_any_data_are_neighbours(data: Any, relation: str, seed: i
 # --- a million rows ---
 
 
+@pytest.mark.slow
 def test_a_million_rows_take_a_second_and_one_copy_for_each_pair_that_is_made() -> None:
     rng = np.random.default_rng(0)
     size = 1_000_000

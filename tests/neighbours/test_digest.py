@@ -54,6 +54,7 @@ class Handle:
         raise TypeError("a connection cannot be pickled")
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=120, deadline=None)
 @given(VALUES, VALUES)
 def test_digests_agree_exactly_where_types_and_values_do(left: Any, right: Any) -> None:
@@ -170,6 +171,7 @@ def test_a_change_in_place_changes_the_digest(data: Any, change: Any) -> None:
     assert digest(data) != before
 
 
+@pytest.mark.slow
 def test_digests_do_not_depend_on_the_process() -> None:
     code = (
         "from dpaudit.neighbours.digest import digest\n"

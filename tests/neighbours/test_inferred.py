@@ -109,6 +109,7 @@ def test_no_way_to_ask_skips_the_check(ask):
         ask()
 
 
+@pytest.mark.slow
 def test_the_relation_that_was_inferred_stands_in_the_evidence():
     evidence = audit(pairs=[([1, 1], [1])])
     assert (evidence.relation, evidence.verdict) == ("add-remove", Verdict.NOT_VIOLATED)
@@ -116,6 +117,7 @@ def test_the_relation_that_was_inferred_stands_in_the_evidence():
     assert evidence.id == audit(pairs=[([1, 1], [1])], relation="add-remove").id
 
 
+@pytest.mark.slow
 def test_declared_is_there_for_whoever_asks():
     evidence = audit(pairs=FAR, relation="declared")
     assert evidence.relation == "declared" and evidence.verdict is Verdict.VIOLATED

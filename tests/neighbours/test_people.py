@@ -84,6 +84,7 @@ def steps(kind: str, left: list[Any], right: list[Any]) -> float:
     return removed + len(changed) if removed == added else float("inf")
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=120, deadline=None)
 @given(st.sampled_from(["add-remove", "replace"]), st.integers(1, 3), ROWS, ROWS, st.integers(0, 5))
 def test_people_are_neighbours_exactly_if_few_enough_change(
@@ -135,6 +136,7 @@ def test_one_and_true_are_two_people() -> None:
         parse_relation("add-remove(person=who)").check([who, other], [other])
 
 
+@pytest.mark.slow
 def test_a_new_person_may_own_what_all_others_have():
     data = pd.DataFrame({"user": range(1, 6), "word": [0, 1, 2, 3, 3]})
 

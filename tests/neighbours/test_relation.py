@@ -102,6 +102,7 @@ def within_steps(kind: str, start: list[int], end: list[int], steps: int) -> boo
     return tuple(end) in reached
 
 
+@pytest.mark.slow
 @laws
 @given(st.sampled_from(["add-remove", "replace"]), st.integers(1, 2), RECORDS, RECORDS)
 def test_records_are_neighbours_exactly_if_a_chain_of_steps_connects_them(
@@ -123,6 +124,7 @@ def moves(movement: str, length: int) -> list[tuple[int, ...]]:
     return [step for step in steps if allowed[movement](step)]
 
 
+@pytest.mark.slow
 @laws
 @given(st.sampled_from(["all", "one", "monotone", "norm=1"]), st.integers(1, 3), ANSWERS, st.data())
 def test_answers_are_neighbours_exactly_if_a_chain_of_steps_connects_them(
@@ -139,12 +141,14 @@ def test_answers_are_neighbours_exactly_if_a_chain_of_steps_connects_them(
     assert Relation("queries", movement, group).accepts(left, right) == (moved in reached)
 
 
+@pytest.mark.slow
 @laws
 @given(RELATIONS, RECORDS | ANSWERS, RECORDS | ANSWERS)
 def test_the_relation_is_symmetric(relation: Relation, left: list[int], right: list[int]) -> None:
     assert relation.accepts(left, right) == relation.accepts(right, left)
 
 
+@pytest.mark.slow
 @laws
 @given(RELATIONS, RECORDS | ANSWERS, RECORDS | ANSWERS)
 def test_a_larger_group_allows_more(relation: Relation, left: list[int], right: list[int]) -> None:
@@ -152,6 +156,7 @@ def test_a_larger_group_allows_more(relation: Relation, left: list[int], right: 
     assert larger.accepts(left, right) >= relation.accepts(left, right)
 
 
+@pytest.mark.slow
 @laws
 @given(st.permutations(range(5)), st.permutations(range(5)))
 def test_sets_and_mappings_have_no_order(left: list[int], right: list[int]) -> None:

@@ -50,6 +50,7 @@ def test_answers_move_within_their_range() -> None:
             assert all(0 <= answer <= 3 for side in one.pair() for answer in side)
 
 
+@pytest.mark.slow
 def test_tiny_datasets_take_the_form_of_data() -> None:
     like = pd.DataFrame({"age": np.array([3, 4], dtype=np.int8), "kind": ["a", "b"]})
     for one in tiny_pairs({"age": (0, 100), "kind": ["a", "b"]}, "replace", size=2, like=like, limit=200):

@@ -92,6 +92,7 @@ def test_a_function_that_is_proved_passes_where_no_violation_is_asked_for(run):
     done.assert_outcomes(passed=1, failed=2)
 
 
+@pytest.mark.slow
 def test_a_release_that_does_not_fails_without_a_traceback(run, pytester):
     result = run(called(BAD), pages=True)
     result.assert_outcomes(failed=1)
@@ -125,6 +126,7 @@ def test_what_replays_a_failure_gives_its_evidence(run, pytester):
     assert dp.Evidence.load("again.json").id == evidence_from_page(page.read_text(encoding="utf-8")).id
 
 
+@pytest.mark.slow
 def test_the_marker_audits_before_the_body(run):
     marked = "@pytest.mark.dp_audit({})\ndef test_release(dp_audit):\n    print('the body')\n    {}\n"
     result = run(marked.format(BAD, "assert False"), "-rA")
@@ -147,6 +149,7 @@ def test_a_marker_needs_no_body_and_may_stand_above_a_class(run):
     result.stdout.fnmatch_lines(["the marker dp_audit is given one target*"])
 
 
+@pytest.mark.slow
 def test_a_function_defined_in_the_test_is_run_alone_by_its_test(run):
     result = run(
         "def test_release(dp_audit):\n    def f(data, rng):\n        return len(data) + rng.laplace()\n"
@@ -242,6 +245,7 @@ def test_a_bound_above_the_claim_alone_fails_no_test_and_is_told(run):
     run(body, "--dp-false-alarm", "0.4").assert_outcomes(failed=1)  # as rare as the bound: one look
 
 
+@pytest.mark.slow
 def test_types_count_as_in_every_audit(run):
     body = "def typed(data, rng):\n    return 1.0 if len(data) == 2 else 1\n\n" + called(
         'typed, claim="epsilon=1", pairs=PAIRS, runs=2_000, seed=0{}'
@@ -272,6 +276,7 @@ def test_the_test_beats_the_command_line_which_beats_the_ini_file(run, pytester)
     result.stdout.fnmatch_lines(["*30000 8 0.98 0.003*", "*5000 1 0.9 0.01*"])
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize(
     ("ini", "options", "words"),
     [
@@ -292,6 +297,7 @@ def test_settings_that_cannot_be_read_are_refused_at_once(ini, options, words, r
     result.stderr.fnmatch_lines([words])
 
 
+@pytest.mark.slow
 def test_pages_of_all_audits_go_where_they_are_asked_to(run, pytester):
     body = f"def test_release(dp_audit):\n    dp_audit({GOOD})\n    dp_audit({GOOD}, seed=1)\n"
     run(body, "--dp-html", "pages").assert_outcomes(passed=1)
@@ -306,6 +312,7 @@ def test_a_page_that_cannot_be_written_hides_no_verdict(run, pytester):
     result.stdout.fnmatch_lines(["VIOLATED: *", "  page        could not be written: *"])
 
 
+@pytest.mark.slow
 def test_warnings_as_errors_change_nothing(run):
     body = (
         called('warns, claim="epsilon=1", pairs=PAIRS, runs=2_000, reading="calls"')
@@ -366,6 +373,7 @@ def test_the_plugin_costs_nothing_until_it_is_used(pytester):
     assert len(new) < 15
 
 
+@pytest.mark.slow
 def test_the_evidence_is_a_property_of_the_report(run, pytester):
     run(called(GOOD), "--junitxml", "junit.xml")
     assert re.search(r'<property name="dpaudit" value="dpa1:[0-9a-f]{64}"', (pytester.path / "junit.xml").read_text())
@@ -427,6 +435,7 @@ def test_nothing(dp_audit):
         assert each in said.replace("\xa0", " "), each
 
 
+@pytest.mark.slow
 def test_a_release_is_traced(run):
     body = """
 def half(data, rng):

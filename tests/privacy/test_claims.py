@@ -22,6 +22,7 @@ claims = st.one_of(
 )
 
 
+@pytest.mark.slow
 @laws
 @given(claims)
 def test_a_claim_reads_back_from_its_text(claim):
@@ -30,6 +31,7 @@ def test_a_claim_reads_back_from_its_text(claim):
     assert as_claim(claim) is claim and as_claim(str(claim)) == claim
 
 
+@pytest.mark.slow
 @laws
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_numbers_read_back_from_their_text(number):
@@ -96,6 +98,7 @@ def test_what_is_no_claim_is_refused(value):
         as_claim(value)
 
 
+@pytest.mark.slow
 @laws
 @given(claims)
 def test_a_gross_violation_is_larger_and_another_value_keeps_the_rest(claim):

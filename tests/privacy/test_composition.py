@@ -79,6 +79,7 @@ def test_composition_has_no_order_and_no_brackets(parts):
     close(compose(parts[0], compose(*parts)), compose(*parts, parts[0]))
 
 
+@pytest.mark.slow
 @laws
 @given(same_notion)
 def test_a_whole_is_no_better_than_its_parts_and_a_mixture_no_worse_than_its_worst(parts):
@@ -148,6 +149,7 @@ def test_what_no_theorem_allows_is_refused_with_what_is_possible(make, possible)
         make()
 
 
+@pytest.mark.slow
 @laws
 @given(st.one_of(st.builds(PureDP, numbers), st.builds(GaussianDP, st.floats(0, 3))))
 def test_conversions_are_implied(claim):
@@ -191,6 +193,7 @@ def test_a_point_moves_along_its_profile(epsilon, own, delta):
         assert float(claim.profile(found.epsilon * (1 - 1e-6) - 1e-9)) >= delta * (1 - 1e-6) - 1e-12
 
 
+@pytest.mark.slow
 @laws
 @given(st.floats(0.01, 20), deltas)
 def test_a_gaussian_claim_at_a_delta_by_integration(mu, delta):
@@ -201,6 +204,7 @@ def test_a_gaussian_claim_at_a_delta_by_integration(mu, delta):
     assert found == 0 or excess == pytest.approx(delta, rel=1e-6)
 
 
+@pytest.mark.slow
 @laws
 @given(st.floats(1e-4, 20), deltas)
 def test_zcdp_at_a_delta_beats_the_first_formula_and_any_single_order(rho, delta):
@@ -260,6 +264,7 @@ def test_zcdp_agrees_with_a_renyi_accountant():
         assert to_approx(ZeroConcentratedDP(rho), delta).epsilon == pytest.approx(epsilon, rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mus", [(1,), (0.3, 0.4), (2, 1, 0.5)])
 def test_the_profile_of_composed_gaussians_is_that_of_an_accountant(pld, mus):
     accounted = pld.from_gaussian_mechanism(1 / math.hypot(*mus), value_discretization_interval=5e-4)

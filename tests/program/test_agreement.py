@@ -18,6 +18,7 @@ WIDE = [0.0, 1.0, -1.0, 0.1, 1 / 3, 1e16, -1e16, 1e300, -1e300, 1e-300, 5e-324, 
 NUMBERS = [1, -1, Fraction(1, 3), Fraction(-2, 7), 10**30, Fraction(1, 10**30), 10**400, Fraction(1, 10**400)]
 
 
+@pytest.mark.slow
 def test_the_exact_value_lies_within_the_bound_or_none_is_given():
     rng, finite = random.Random(1), 0
     for _ in range(3000):

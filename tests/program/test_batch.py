@@ -39,6 +39,7 @@ def sparse_vector(noise):
 # --- order and seeds -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(size=st.integers(0, 400), thresholds=st.lists(st.floats(-2, 2), min_size=1, max_size=6), seed=st.integers(0, 99))
 def test_outputs_stand_in_the_order_of_their_runs(size, thresholds, seed):
@@ -118,6 +119,7 @@ def test_a_branch_nobody_took_costs_no_path():
 # --- length ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_draws_of_a_path_are_halved_where_they_are_many(replay, monkeypatch):
     monkeypatch.setattr(batch_reading, "_MOST_BYTES", 4000)
     result = replay(lambda noise: [sum(noise.laplace(1) for _ in range(40)), noise.bernoulli(0.5)], size=200)
@@ -143,6 +145,7 @@ def test_a_long_loop(replay):
     assert abs(np.mean(outputs_of(result, 2000)) - 49) < 8  # seven standard deviations
 
 
+@pytest.mark.slow
 def test_an_endless_loop_is_an_output(replay, monkeypatch):
     monkeypatch.setattr(batch_reading, "MOST_DRAWS", 300)
     monkeypatch.setattr("dpaudit.program.noise.MOST_DRAWS", 300)

@@ -85,6 +85,7 @@ def test_numbers_form_a_field(a, b, c):
     assert parse_exact(str(a)) == a
 
 
+@pytest.mark.slow
 @given(st.fractions(-200, 0), st.integers(8, 200))
 @settings(deadline=None)
 def test_an_exponential_lies_between_its_bounds(exponent, bits):
@@ -155,6 +156,7 @@ def test_a_probability_that_rounds_to_one_is_not_one():
     assert 0 < law["0"] < Fraction(1, 10**17)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.recursive(
@@ -191,6 +193,7 @@ def test_parameters_and_data_are_the_decimals_that_are_written():
     assert weights(program, [0.1], p=0.3, k=3) == {"True": Fraction(1, 5), "False": Fraction(4, 5)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["permute_and_flip", "exponential", "generalised_randomised_response", "unary_encoding"]
 )

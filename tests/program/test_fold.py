@@ -228,6 +228,7 @@ def test_a_count_without_an_end_may_be_any_number():
     assert machine.start.endings[0].reals == (Affine(),)
 
 
+@pytest.mark.slow
 def test_a_count_that_a_branch_looks_at_keeps_its_values():
     """Were it any number, the fold would have other branches than its 150 states."""
     machine = read_fold(Fold(lambda s, x, noise: 0 if s == 149 else s + 1), {})

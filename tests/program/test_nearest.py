@@ -32,6 +32,7 @@ def test_a_refusal_names_a_form_that_is_read(target):
         dp.prove(target, length=3, relation="queries", claim="epsilon=1", runs=400)
 
 
+@pytest.mark.slow
 def test_the_form_is_proved_and_chooses_as_permute_and_flip_does():
     found = dp.prove(as_it_is_told, length=3, relation="queries", claim="epsilon=1", runs=400, seed=0)
     assert str(found.verdict) == "proved" and found.upper.value == 1

@@ -38,6 +38,7 @@ def test_integer_noise_too_wide_for_its_integers(noise, method):
         getattr(noise, method)(2 * WIDEST)
 
 
+@pytest.mark.slow
 def test_truncated_laplace_noise_has_its_law(noise):
     drawn = noise.truncated_laplace(2, 3, size=20_000)
     assert np.all(np.abs(drawn) <= 3)
@@ -49,6 +50,7 @@ def test_truncated_laplace_noise_has_its_law(noise):
     assert kstest(drawn, lambda x: below(x / 1.1)).pvalue < 1e-3
 
 
+@pytest.mark.slow
 def test_what_leads_by_far_is_released(noise):
     named = [noise.propose_test_release("abc", [4, 20, 9], 1, threshold) for threshold in (-100, 11, 100)]
     assert named[0] == "b"

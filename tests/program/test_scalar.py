@@ -48,6 +48,7 @@ def test_a_tape_of_other_draws_is_left_for_good():
     assert noise.diverged and [value for _, value in noise.tape] == found
 
 
+@pytest.mark.slow
 def test_a_run_without_end_raises():
     noise = ScalarNoise(np.random.default_rng(0), [(("laplace", 1.0), 0.0)] * MOST_DRAWS)
     for _ in range(MOST_DRAWS):

@@ -116,6 +116,7 @@ def references():
     return {each: outcome(each, lambda function: function()) for each in programs() if each.file.stem != "refused"}
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 @pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda adapter: adapter.name)
 def test_a_domain_does_what_python_does(adapter, file, references):
@@ -156,6 +157,7 @@ def test_what_is_not_read_is_refused_in_words(adapter, capsys):
         print(f"\n{adapter.name} does not read {len(adapter.unread)} programs:", *sorted(adapter.unread), sep="\n  ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adapter", REFUSING, ids=lambda adapter: adapter.name)
 def test_functions_that_run_past_the_domain_are_listed(adapter, capsys):
     read = [each for each in programs() if each.title not in adapter.unread]
@@ -177,6 +179,7 @@ def test_random_programs(part, adapter, tmp_path):
         assert not found, random_code(seed)
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("mistake", mostly_at_night(MISTAKES, every=6))
 def test_the_kit_notices_every_planted_mistake(mistake, references):
     wrong = Adapter(mistake, lambda function: MISTAKES[mistake]().run(function))

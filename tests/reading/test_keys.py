@@ -416,12 +416,14 @@ def proved(function):
     return dp.prove(function, domain=DOMAIN, relation="add-remove", claim="epsilon=1, delta=1e-6", runs=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [*mostly_at_night(RIGHT), loop_that_goes_on], ids=lambda each: each.__name__)
 def test_counts_above_a_threshold_are_proved_at_a_delta(function):
     evidence = proved(function)
     assert evidence.verdict is dp.Verdict.PROVED and evidence.upper.value == 1, evidence.reason
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("function", mostly_at_night(WRONG), ids=lambda each: each.__name__)
 def test_what_tells_of_keys_that_were_cut_is_refused(function):
     evidence = proved(function)

@@ -129,6 +129,7 @@ def test_what_to_write_instead_of_what_people_write_is_read(tmp_path):
     assert len(lines) >= 30
 
 
+@pytest.mark.slow
 def test_every_form_that_has_a_lesson_is_one_that_is_refused():
     told = set()
     for file in Path(state.__file__).parent.glob("*.py"):

@@ -80,6 +80,7 @@ def test_what_a_library_returns_belongs_to_the_run(shelf):
     assert len(_made(changed).repeated) == 300
 
 
+@pytest.mark.slow
 def test_an_exception_of_the_library_is_an_output(shelf):
     def raising(data):
         x = np.random.laplace()  # noqa: NPY002
@@ -115,6 +116,7 @@ def test_what_is_not_listed_is_called_with_the_whole_function(shelf, monkeypatch
         _made(counting)
 
 
+@pytest.mark.slow
 def test_an_audit_says_what_was_called_and_is_not_reproducible(shelf):
     mechanism = shelf.Laplace(1.0)
 

@@ -194,6 +194,7 @@ LEFT = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", LEFT)
 def test_all_runs_return_what_the_function_returns(function):
     """Its draws are of no account, so that each run returns what a call does; twice, as the second time it is known."""

@@ -161,6 +161,7 @@ def _floored(old, name, left, right):
     return old("sub" if name == "floordiv" else name, left, right)
 
 
+@pytest.mark.slow
 def test_a_large_array_for_each_run_is_left_to_the_function_itself():
     def nearest(rows):
         centres = np.random.default_rng().random((2, 3))
@@ -196,6 +197,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_the_repeated_runs_stop_every_planted_mistake(mistake, monkeypatch):
     assert not _ends(_everywhere, 2_000, 24, [1])

@@ -159,6 +159,7 @@ NAMED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_at_night(NAMED))
 def test_nobody_is_accused_of_what_he_only_names(name, function_of):
     found = dp.trace(
@@ -167,6 +168,7 @@ def test_nobody_is_accused_of_what_he_only_names(name, function_of):
     assert not any("process" in each.text for each in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "where"),
     mostly_at_night(
@@ -186,11 +188,13 @@ def test_the_trace_tells_the_line(name, where, function_of):
     assert where in first.where
 
 
+@pytest.mark.slow
 def test_the_trace_does_not_tell_it_of_fresh_noise(function_of):
     found = dp.trace(function_of(RIGHT["the other library"]), data=DATA, claim="epsilon=1", relation="add-remove")
     assert not any("process" in each.text for each in found.trace.findings)
 
 
+@pytest.mark.slow
 def test_what_stands_in_place_of_a_source_is_none(function_of, monkeypatch):
     text = "class Zero(stats.rv_continuous):\n    def _rvs(self, *args, size=None, random_state=None): return 0.0\n"
     own = "D = Zero(name='laplace')\ndef f(df): return len(df) + D.rvs()\n"

@@ -85,6 +85,7 @@ def many_rows(df):
     return noisy.sum(), noisy.mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function",
     mostly_at_night([crossed, pivoted, shares, unstacked, rows, some, of_text, divided_by_zero, floored,
@@ -117,6 +118,7 @@ GIVEN_TO_PANDAS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("function", GIVEN_TO_PANDAS.values(), ids=GIVEN_TO_PANDAS.keys())
 def test_pandas_may_call_what_draws(function):
     made = make(function, (_data(),), {}, 40, np.random.SeedSequence(1), 40)

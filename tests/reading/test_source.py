@@ -123,6 +123,7 @@ def test_annotations_stay_texts_where_a_file_says_so(tmp_path):
     assert Python().run(eager.f) == eager.f()
 
 
+@pytest.mark.slow
 def test_the_source_is_read_as_it_runs_under_flags(tmp_path):
     script = tmp_path / "flags.py"
     script.write_text(

@@ -148,6 +148,7 @@ def test_the_price_is_reached_where_all_are_far_below_and_one_is_above():
     assert 0.7 < lost <= 0.75 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("details", "sentence"), [
     ({"above": "2", "noise": "4"}, "so many are above"), ({"above": "1/2", "noise": "4"}, "so many are above"),
     ({"above": "1", "noise": "0"}, "noise is positive"), ({"above": "1"}, "details"),

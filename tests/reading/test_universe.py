@@ -75,6 +75,7 @@ def test_what_is_read_is_proved_with_a_certificate_about_the_declared_domain(cas
     assert found.verdict is dp.Verdict.PROVED
 
 
+@pytest.mark.slow
 def test_a_right_function_agrees_with_real_runs_and_a_wrong_one_does_not():
     by_name = {case.name: case for table in RIGHT[:1] for case in cases(table)}
     assert second(by_name["p06_mean"], 1.0) is None
@@ -85,6 +86,7 @@ def test_a_right_function_agrees_with_real_runs_and_a_wrong_one_does_not():
     assert "int" in second(by_name["w85_holes"], 1.0)
 
 
+@pytest.mark.slow
 def test_noise_in_units_of_the_number_of_records_says_so():
     by_name = {case.name: read(case)[0].paths[0][0] for case in cases("aggregates") if case.name in MEANS}
     assert {name: each.line.partition(" ")[2] for name, each in by_name.items()} == MEANS
@@ -120,6 +122,7 @@ def filled_by_column(df):
     return d["few"].sum() + np.random.laplace(0, 6), len(df.index) + np.random.laplace(0, 2)
 
 
+@pytest.mark.slow
 def test_missing_values_of_a_column_that_is_named_become_what_is_said():
     (path,) = read_function(filled_by_column, {"few": declared("few", [1.0, None])}).paths
     assert path[0].high.max() == 3 and path[1].high.max() == 1
@@ -129,6 +132,7 @@ def of_a_range_with_holes(df):
     return df["tips"].clip(0, 50).sum() + np.random.laplace(0, 50)
 
 
+@pytest.mark.slow
 def test_what_may_be_missing_adds_nothing_to_a_sum_of_pandas_and_is_not_summed_by_numpy():
     columns = {"tips": declared("tips", [(0.0, 100.0), None])}
     ((found,),) = read_function(of_a_range_with_holes, columns).paths
@@ -170,6 +174,7 @@ def unknown_column(df):
     return len(df[df["size"] > 3]) + np.random.laplace()
 
 
+@pytest.mark.slow
 def test_a_column_that_the_domain_does_not_declare_is_named():
     with pytest.raises(dp.UsageError, match=r"no column 'size'.*declares every column"):
         dp.prove(unknown_column, domain={"age": (0, 3)}, claim="epsilon=1", relation="add-remove", runs=0)
@@ -179,6 +184,7 @@ def many_decisions(df):
     return [1 if len(df) + np.random.laplace(0, 30) > k else 0 for k in range(30)]
 
 
+@pytest.mark.slow
 def test_more_paths_than_the_time_are_told_with_the_line_that_decides():
     (why,) = read_function(many_decisions, {"age": declared("age", list(range(3)))}, seconds=0.3).refused
     assert why.line == f"test_universe.py:{many_decisions.__code__.co_firstlineno + 1}"
@@ -199,6 +205,7 @@ def of_a_column(df):
     return ages.sum() + np.random.laplace(0, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [of_a_part, of_a_column])
 @pytest.mark.parametrize("copies", [True, False])
 def test_where_parts_of_tables_are_no_copies_a_table_is_not_changed(function, copies, monkeypatch):
@@ -213,6 +220,7 @@ def quiet(df):
         return np.log(len(df) + np.random.laplace())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("says", "is_read"), [("warn", True), ("raise", False)])
 def test_a_module_that_makes_numpy_raise_is_not_read(says, is_read):
     with np.errstate(divide=says):
@@ -223,6 +231,7 @@ def of_logarithms(df):
     return np.log(df["age"]).replace(-np.inf, 0).sum() + np.random.laplace()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("says", "is_read"), [("always", True), ("error", False)])
 def test_what_warns_of_some_record_is_not_read_where_warnings_are_errors(says, is_read):
     with warnings.catch_warnings(action=says):
@@ -238,6 +247,7 @@ def report(people, epsilon=1.0):
     return total / max(size, 1)
 
 
+@pytest.mark.slow
 def test_prove_reads_a_function_as_it_is():
     found = dp.prove(report, domain={"age": (0, 150)}, claim="epsilon=1", relation="add-remove", runs=0)
     assert found.verdict.value == "proved"
@@ -254,6 +264,7 @@ def of_the_first_column(df):
     return float(df[df.columns[0]].sum() + np.random.laplace(0, 120))
 
 
+@pytest.mark.slow
 def test_a_proof_is_of_the_order_in_which_the_data_have_their_columns():
     domain, data = {"age": (0, 120), "pay": (0, 1e6)}, pd.DataFrame({"pay": [1e3, 2e3], "age": [3, 4]})
     options = {"domain": domain, "relation": "add-remove", "claim": "epsilon=1", "runs": 0}
@@ -262,6 +273,7 @@ def test_a_proof_is_of_the_order_in_which_the_data_have_their_columns():
     assert dp.replay(found[1], target=of_the_first_column).identical
 
 
+@pytest.mark.slow
 def test_without_a_claim_the_bound_is_told():
     found = dp.prove(report, domain={"age": (0, 150)}, relation="add-remove", runs=0)
     assert found.upper.exact == "1"
@@ -330,6 +342,7 @@ def three_times(df):
     return len(df) * 3 + np.random.laplace(0, 3)
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("planted", PLANTED)
 def test_a_mistake_in_a_table_is_stopped_by_real_runs(planted, monkeypatch):
     owner, name, wrong, program = PLANTED[planted]

@@ -37,6 +37,7 @@ def test_how_often_it_is_wrong_is_one_sentence_with_both_numbers() -> None:
     assert sure(msgspec.structs.replace(evidence, verdict=Verdict.INVALID)) == ""
 
 
+@pytest.mark.slow
 def test_the_pair_is_one_line_in_the_words_of_its_data() -> None:
     word = "violated, given the stated laws"
     found = TraceFinding(word, "too little noise", "release.py:3")

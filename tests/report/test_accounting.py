@@ -47,6 +47,7 @@ def words(page: str) -> str:
     return plain(html.fromstring(page).text_content())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_page_says_what_was_certified_and_carries_its_evidence(kind, all_kinds):
     evidence = all_kinds[kind]
@@ -145,6 +146,7 @@ def test_a_record_that_makes_no_sense_is_drawn_all_the_same(change, proved):
     assert html_page(odd) and console_summary(odd)
 
 
+@pytest.mark.slow
 def test_a_thousand_releases_have_a_page_and_a_summary_of_few_lines(proved):
     release = proved.accounting.releases[0]
     many = tuple(msgspec.structs.replace(release, name=f"release {number}") for number in range(1000))

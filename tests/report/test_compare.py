@@ -177,6 +177,7 @@ def test_a_second_look_at_a_counterexample_is_not_counted():
 # --- its error rate ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("events", [1, 4])
 def test_an_unchanged_mechanism_is_found_changed_as_rarely_as_it_says(events):
     """The best of several events of one mechanism, audited twice, at a low confidence so that errors can be seen."""

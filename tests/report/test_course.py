@@ -121,6 +121,7 @@ def test_a_library_of_the_versions_is_named() -> None:
 # --- the line ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_smaller_violations_stand_once() -> None:
     evidence = dp.audit("laplace", runs=4_000)

@@ -40,6 +40,7 @@ def point(fpr: float, fnr: float) -> Point:
     return Point("", (fpr, fnr), (fpr, fnr))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(RATES, RATES), max_size=6), RATES)
 def test_the_frontier_is_what_mixing_two_events_reaches(rates: list[tuple[float, float]], at: float) -> None:
     points = [point(*pair) for pair in rates]
@@ -58,6 +59,7 @@ def test_the_frontier_is_what_mixing_two_events_reaches(rates: list[tuple[float,
     assert shown == pytest.approx(min(naive, 1 - at), abs=1e-9)
 
 
+@pytest.mark.slow
 @given(st.floats(0.05, 5.0), RATES)
 def test_a_claim_never_forbids_what_its_own_curve_allows(epsilon: float, at: float) -> None:
     claim = PureDP(epsilon)
@@ -173,6 +175,7 @@ def test_nothing_measured_has_no_curves() -> None:
 # --- what an attacker can believe ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(st.floats(1e-6, 1 - 1e-6), st.floats(-5, 5))
 def test_a_suspicion_rises_by_bayes_rule(prior: float, loss: float) -> None:
     naive = prior * math.exp(loss) / (1 + prior * (math.exp(loss) - 1))

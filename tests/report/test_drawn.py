@@ -28,6 +28,7 @@ ROWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "length"), ROWS)
 def test_every_draw_of_an_alignment_is_listed_with_what_it_hides(name, length, tmp_path):
     evidence = dp.prove(name, length=length, runs=0, seed=1)
@@ -51,6 +52,7 @@ def test_releases_of_numbers_are_listed_with_their_line(tmp_path):
     assert row.place.endswith("own.py:6") and (row.moves, row.price, row.within) == ("1 at most", "ε = 1/2", "5.992")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["kind", "nodes", "shift"])
 def test_what_is_no_certificate_has_no_table(damage):
     evidence = dp.prove("report_noisy_max", length=2, runs=0, seed=1)

@@ -23,6 +23,7 @@ def test_the_newest_is_first_and_what_changed_is_named():
     assert page.count("<tr>") == 3
 
 
+@pytest.mark.slow
 def test_missing_and_infinite_numbers_are_drawn_as_gaps():
     nan, infinite = float("nan"), float("inf")
     drawn = history_figure(

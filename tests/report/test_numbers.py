@@ -39,6 +39,7 @@ def read(text: str) -> float:
     return float(text.replace("−", "-").replace("∞", "inf"))
 
 
+@pytest.mark.slow
 @given(values, st.none() | values)
 def test_bounds_round_outward_and_never_across_the_claim(value: float, claim: float | None) -> None:
     from dpaudit.evidence.records import round_outward
@@ -96,6 +97,7 @@ def histogram(cells: list[tuple[int, int]]) -> Histogram:
     return Histogram(0, "category", runs, tuple(Cell(str(i), None, None, a, b) for i, (a, b) in enumerate(cells)))
 
 
+@pytest.mark.slow
 @given(counts, st.floats(0.0, 3.0))
 def test_losses_against_a_naive_computation(cells: list[tuple[int, int]], epsilon: float) -> None:
     made_of = histogram(cells)
@@ -121,6 +123,7 @@ def test_losses_against_a_naive_computation(cells: list[tuple[int, int]], epsilo
     assert np.all(losses.loss <= losses.high)
 
 
+@pytest.mark.slow
 @given(counts, st.none() | st.floats(0.0, 30.0))
 def test_bins_hold_every_cell_once(cells: list[tuple[int, int]], limit: float | None) -> None:
     losses = cell_losses(histogram(cells))
@@ -148,6 +151,7 @@ def with_law(rows: list[tuple[int, int, int]]) -> Histogram:
     return msgspec.structs.replace(made_of, exact=law)
 
 
+@pytest.mark.slow
 @given(stated, st.none() | st.floats(0.0, 5.0))
 def test_bins_hold_a_stated_law_once_where_both_sides_have_it(
     rows: list[tuple[int, int, int]], limit: float | None
@@ -161,6 +165,7 @@ def test_bins_hold_a_stated_law_once_where_both_sides_have_it(
         assert math.isclose(drawn, sum(own[(losses.exact > 0).all(axis=0)]), abs_tol=1e-12)
 
 
+@pytest.mark.slow
 @given(stated, st.floats(0.0, 3.0))
 def test_a_stated_law_beyond_a_claim_against_a_naive_computation(
     rows: list[tuple[int, int, int]], epsilon: float
@@ -246,6 +251,7 @@ def test_differences_mark_what_differs_and_leave_out_long_equal_parts() -> None:
         assert sum(len(piece.text if isinstance(piece, Span) else piece) for piece in shown.content) < 300
 
 
+@pytest.mark.slow
 @given(st.decimals(0, 1, places=30), st.decimals(0, 1, places=30))
 def test_a_probability_between_two_limits_stays_between_what_is_written(one: Decimal, other: Decimal) -> None:
     low, high = sorted((one, other))

@@ -126,6 +126,7 @@ def test_page_is_well_formed_and_loads_nothing(kind: str) -> None:
     assert len(page(kind).encode("utf-8")) < 1_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", made.KINDS)
 def test_policy_is_strict_and_scripts_are_data_and_the_checker_of_a_proof(kind: str) -> None:
     reader = Reader(page(kind))
@@ -156,6 +157,7 @@ def test_hostile_text_is_shown_as_text() -> None:
     assert "$x_{$" in "".join(drawn)  # not read as mathematics
 
 
+@pytest.mark.slow
 def test_ids_are_unique_and_references_resolve() -> None:
     for kind in ("laplace", "categories", "approximate"):
         reader = Reader(page(kind))
@@ -381,6 +383,7 @@ def test_the_colour_of_a_proof_belongs_to_the_verdict_proved(kind: str) -> None:
     assert ('class="verdict proved"' in page(kind)) == (made.KINDS[kind]().verdict is Verdict.PROVED)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_runs_that_contradict_a_proof_are_headed_so() -> None:
     text = part("contradicted", "verdict")
@@ -395,6 +398,7 @@ def test_runs_that_contradict_a_proof_are_headed_so() -> None:
     assert "and the claim" not in text.partition("Where ε lies")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_runs_that_cannot_be_trusted_leave_the_proof_alone() -> None:
     reason = "The runs cannot be trusted: they drift."
@@ -430,6 +434,7 @@ def low_bits_page(**changes: Any) -> str:
         return Reader(html_page(kept)).text.replace("\u00a0", " ")
 
 
+@pytest.mark.slow
 def test_low_order_bits_are_shown_plainly() -> None:
     text = low_bits_page(value=7.5)
     assert "reads the low-order bits of the output learns more: ε ≥ 7.5 at 95 % confidence" in text
@@ -441,6 +446,7 @@ def test_low_order_bits_are_shown_plainly() -> None:
     assert "they are a statement of their own" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
@@ -473,6 +479,7 @@ def test_low_order_bits_that_were_not_examined_have_no_section() -> None:
     assert "that was not examined" in said("laplace")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_a_record_that_is_too_long_is_embedded_and_not_shown() -> None:
     plain = made.laplace()
@@ -517,6 +524,7 @@ def test_importing_the_report_is_light() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_a_section_is_blocks_and_needs_no_template(monkeypatch: pytest.MonkeyPatch) -> None:
     from dpaudit.report.html import page as module
 

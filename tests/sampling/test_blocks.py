@@ -87,6 +87,7 @@ def test_a_sampler_that_returns_the_wrong_number_is_refused():
         outputs_of(experiment(short), RunBlock(Phase.LEARNING, 0, 0, 100))
 
 
+@pytest.mark.slow
 def test_a_sampler_that_raises_is_asked_run_by_run_or_not_at_all():
     def touchy(data, size, rng):
         draws = rng.random(size)

@@ -114,6 +114,7 @@ def test_other_reasons_to_stay_in_one_process():
     assert "cannot be copied" in why_alone(dp.load(_plain()), threading.Lock())
 
 
+@pytest.mark.slow
 def test_an_audit_says_it_and_finds_the_same():
     function = _generator()
     with pytest.warns(Notice, match="runs in one process"):

@@ -187,6 +187,7 @@ def test_the_distance_is_that_of_the_store_and_nothing_has_no_echo():
     assert dependence.echo(np.ones(100, dtype=np.int64), at_random(0, 100)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", [*FEW, "a rare event"])
 def test_independent_runs_have_an_echo_no_more_often_than_stated(law, monkeypatch):
     monkeypatch.setattr(dependence, "_ERROR", 0.1)

@@ -67,6 +67,7 @@ def fake(monkeypatch):
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [noisy, raises, "laplace"])
 def test_an_engine_finds_what_this_process_finds(fake, monkeypatch, function):
     asked = {**ASKED, "reading": "calls"} if callable(function) else {"runs": 3_000, "seed": 3}
@@ -85,6 +86,7 @@ def experiment(function=noisy, data=None):
 BLOCKS = [RunBlock(Phase.LEARNING, 0, index, 30) for index in range(20)]
 
 
+@pytest.mark.slow
 def test_blocks_come_back_in_order_and_only_a_few_are_sent_ahead():
     fake = Fake()
     playing = play(experiment(), BLOCKS, both_sides, workers=fake)
@@ -160,6 +162,7 @@ class Elsewhere(SequentialBackend):
     """A backend of joblib that another library brings."""
 
 
+@pytest.mark.slow
 def test_a_backend_of_joblib_that_the_user_chose_is_used(monkeypatch):
     answered = []
     answer = engines.answer

@@ -393,6 +393,7 @@ def identical(one, two):
     return repr(one) == repr(two)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=400)
 @given(one=REPORTS, two=REPORTS)
 def test_two_reports_are_one_row_exactly_where_they_are_equal(one, two):
@@ -400,6 +401,7 @@ def test_two_reports_are_one_row_exactly_where_they_are_equal(one, two):
     assert (first == second) is (one == two)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=120)
 @given(one=OUTPUTS, two=OUTPUTS)
 def test_two_outputs_are_one_row_exactly_where_they_are_identical(one, two):
@@ -407,6 +409,7 @@ def test_two_outputs_are_one_row_exactly_where_they_are_identical(one, two):
     assert (first == second) is identical(one, two)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(outputs=st.lists(FEW, max_size=30), data=st.data())
 def test_take_is_taking_from_the_list(outputs, data):
@@ -417,6 +420,7 @@ def test_take_is_taking_from_the_list(outputs, data):
     assert len(whole.take(slice(2, 5))) == len(outputs[2:5])
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(outputs=st.lists(FEW, max_size=30), data=st.data())
 def test_between_is_a_slice_of_the_list(outputs, data):
@@ -426,6 +430,7 @@ def test_between_is_a_slice_of_the_list(outputs, data):
     assert rows(whole.first(stop)) == rows(from_list(outputs[:stop]))
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(parts=st.lists(st.lists(FEW, max_size=8), max_size=4))
 def test_joining_blocks_is_joining_lists(parts):
@@ -465,6 +470,7 @@ DTYPES = st.sampled_from(
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=3)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(data=st.data(), dtype=DTYPES, shape=SHAPES)
 def test_an_array_is_the_list_of_its_runs(data, dtype, shape):
@@ -508,6 +514,7 @@ def program(noise):
     return [noise.laplace(1), "a", (noise.choice("xy"),)]
 
 
+@pytest.mark.slow
 def test_paths_are_the_list_of_their_entries():
     size = 3000
     result = run_batch(program, size, np.random.default_rng(0))

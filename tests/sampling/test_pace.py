@@ -70,6 +70,7 @@ def test_spans_of_time(seconds, text):
     assert duration(seconds) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asks", ["rng", "nothing"])
 def test_a_listener_hears_within_the_first_block_of_a_slow_function(asks):
     def slow(data, rng):
@@ -93,6 +94,7 @@ def test_a_listener_hears_within_the_first_block_of_a_slow_function(asks):
     assert {stage for stage, _, _ in told} <= {"starting", "learning"}
 
 
+@pytest.mark.slow
 def test_whoever_listens_changes_nothing():
     def seeded(data, rng):
         return len(data) + rng.laplace()

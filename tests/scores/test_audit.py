@@ -39,6 +39,7 @@ def test_scores_of_a_gaussian_mechanism_show_this_much(mu, n, least, truth):
     assert found.scores.epsilon_if_gaussian == pytest.approx(truth, rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_claim_is_violated_or_not():
     scores = gaussian(1, 10_000)
     assert (
@@ -82,6 +83,7 @@ def test_what_chose_the_event_is_not_counted(monkeypatch):
     assert found.lower.counts.toward1 == (counted[0][1], counted[1][1])
 
 
+@pytest.mark.slow
 def test_the_evidence_hangs_on_scores_and_seed_alone():
     members, others = gaussian(1, 400)
     one, again = (
@@ -104,6 +106,7 @@ def test_scores_that_say_the_opposite_are_found_too():
     assert dp.tools.audit_scores(-members, -others, design="independent").lower.value > 2
 
 
+@pytest.mark.slow
 def test_nan_is_an_output_of_its_own():
     members, others = np.random.default_rng(0).normal(size=(2, 500))
     members[np.random.default_rng(1).random(500) < 0.25] = np.nan
@@ -113,6 +116,7 @@ def test_nan_is_an_output_of_its_own():
     assert dp.tools.audit_scores(members, others[::-1], design="independent").scores.mu == pytest.approx(0, abs=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["independent", "one-run"])
 def test_constant_scores_show_nothing(design):
     found = dp.tools.audit_scores(np.ones(200), np.ones(210), claim="epsilon=1, delta=1e-5", design=design)
@@ -131,6 +135,7 @@ def canaries(mu, m, seed=0):
     return scores[coins], scores[~coins]
 
 
+@pytest.mark.slow
 def test_canaries_of_one_model_show_less_than_as_many_training_runs():
     members, others = canaries(2, 2_000)
     one = dp.tools.audit_scores(members, others, claim="epsilon=1, delta=1e-5", design="one-run")
@@ -143,6 +148,7 @@ def test_canaries_of_one_model_show_less_than_as_many_training_runs():
     assert spent == pytest.approx(0.05)
 
 
+@pytest.mark.slow
 def test_ties_are_guessed_as_badly_as_can_be():
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -175,6 +181,7 @@ def test_nan_is_guessed_last():
     assert (right_guesses(counts, 200), right_guesses(counts, 400)) == (200, 200)  # ties are guessed wrongly
 
 
+@pytest.mark.slow
 def test_the_design_is_stated():
     members, others = canaries(1, 400)
     independent, one = (dp.tools.audit_scores(members, others, design=design) for design in ("independent", "one-run"))
@@ -188,6 +195,7 @@ def test_the_design_is_stated():
 # --- what a report says -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_page_and_console_say_what_is_exact_and_what_an_estimate():
     found = dp.tools.audit_scores(*gaussian(1, 500), claim="epsilon=1, delta=1e-5", design="independent")
     page, console = html_page(found), console_summary(found)
@@ -202,6 +210,7 @@ def test_page_and_console_say_what_is_exact_and_what_an_estimate():
 # --- outputs ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_outputs_of_any_kind_are_compared():
     rng = np.random.default_rng(5)
     kinds = [1.5, "a", None, [1, 2], {"k": 3.0}, float("nan")]
@@ -218,6 +227,7 @@ def test_outputs_of_any_kind_are_compared():
     assert same.scores is None and faults(same) == faults(found) == []
 
 
+@pytest.mark.slow
 def test_vectors_are_compared():
     rng = np.random.default_rng(6)
     found = dp.tools.audit_outputs(rng.normal(0.5, 1, (2_000, 8)), rng.normal(0, 1, (2_000, 8)), delta=1e-3)
@@ -253,6 +263,7 @@ def replaced(evidence, **scores):
     return msgspec.structs.replace(evidence, scores=msgspec.structs.replace(evidence.scores, **scores))
 
 
+@pytest.mark.slow
 def test_a_check_finds_what_does_not_follow():
     found = dp.tools.audit_scores(*canaries(1, 400), design="independent")
     rate = found.scores.rates[0]
@@ -266,6 +277,7 @@ def test_a_check_finds_what_does_not_follow():
     assert faults(msgspec.structs.replace(found, scores=None))
 
 
+@pytest.mark.slow
 def test_a_check_finds_guesses_that_were_picked():
     found = dp.tools.audit_scores(*canaries(2, 1_000), design="one-run")
     best = max(found.attempts, key=lambda attempt: attempt.bound.value)
@@ -366,6 +378,7 @@ def test_outputs_too_few_for_any_violation_say_so(count, claim):
     assert not faults(evidence)
 
 
+@pytest.mark.slow
 def test_few_runs_that_a_second_look_may_help_are_not_said_to_show_nothing():
     def release(data, rng):
         return data[0]

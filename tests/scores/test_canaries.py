@@ -38,6 +38,7 @@ def test_the_order_is_the_least_favourable_one():
                     assert right[0] <= right[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", ["at random", "the extreme ones"])
 def test_the_bound_is_lower_and_the_evidence_says_how_many_there_were(kept):
     coins, scores = drawn(1, 2_000)
@@ -72,6 +73,7 @@ def test_chosen_scores_of_a_private_model_are_hardly_ever_above_the_truth():
     assert above <= 6  # P(Bin(60, .05) > 6) < .03, and it is far rarer: they are guessed out as well
 
 
+@pytest.mark.slow
 def test_another_number_of_canaries_is_noticed():
     coins, scores = drawn(2, 400)
     found = dp.tools.audit_scores(scores[coins][:100], scores[~coins][:100], design="one-run", canaries=400)
@@ -102,6 +104,7 @@ def test_no_coin_decided_where_even_the_others_do_not_even_it_out():
     assert found.verdict is dp.Verdict.NO_CLAIM
 
 
+@pytest.mark.slow
 def test_the_command_asks_for_the_design_and_repeats_what_was_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     coins, scores = drawn(3, 300)
@@ -115,6 +118,7 @@ def test_the_command_asks_for_the_design_and_repeats_what_was_said(tmp_path, mon
     assert "--canaries 5000" in done.output and "5,000 canaries, not all with a score" in " ".join(done.output.split())
 
 
+@pytest.mark.slow
 def test_guesses_are_called_what_is_guessed():
     rng = np.random.default_rng(3)
     given = rng.normal(0, 1, 300), rng.normal(0, 1, 300)

@@ -103,6 +103,7 @@ def test_noise_that_is_shared_or_mirrored_is_noticed_in_any_order(how, size):
     assert said(*map(rng.permutation, SHARED[how](rng, noise)))
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("size", [300, 3_000])
 @pytest.mark.parametrize("how", AGAIN)
 def test_what_stands_beside_numbers_that_were_drawn_again_hides_nothing(how, size):
@@ -161,6 +162,7 @@ def test_what_repeats_by_itself_is_no_copy(law, size):
         assert said(HONEST[law](rng, size, 0), HONEST[law](rng, size, 1)) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 def test_neither_are_texts_of_honest_numbers(size):
     _, *sides = laplace(6, size)

@@ -44,6 +44,7 @@ def test_limits_hold_for_scores_that_repeat_themselves():
     assert is_held(misses)
 
 
+@pytest.mark.slow
 def test_the_roc_lies_within_its_limits_at_all_thresholds_at_once():
     rng, misses = np.random.default_rng(5), 0
     for _ in range(REPEATS):

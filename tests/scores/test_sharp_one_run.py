@@ -125,6 +125,7 @@ def naive_path(right, guesses, canaries, mu, error):
     return False
 
 
+@pytest.mark.slow
 def test_paths_are_those_of_the_naive_twin():
     rng = np.random.default_rng(3)
     made = rng.integers(1, 80, 60)

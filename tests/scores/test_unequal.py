@@ -24,6 +24,7 @@ def test_more_outputs_of_one_side_show_more(swapped):
     assert min(many) > np.median(few) and np.median(many) > np.median(few) + 0.1
 
 
+@pytest.mark.slow
 def test_500_scores_in_and_many_out():
     found = [
         dp.tools.audit_scores(

@@ -28,6 +28,7 @@ def naive(first, second, norm):
 exact = st.integers(-(2**70), 2**70) | st.fractions(max_denominator=50)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(exact, exact), max_size=5), st.sampled_from(NORMS))
 def test_exact_numbers_have_exact_distances(pairs, norm):
     first, second = [a for a, _ in pairs], [b for _, b in pairs]
@@ -38,6 +39,7 @@ def test_exact_numbers_have_exact_distances(pairs, norm):
     assert found.exceeds(limit) == (found.distance > (9 if norm == "2" else 3))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(*[st.floats(-1e6, 1e6)] * 2), min_size=1, max_size=5), st.sampled_from(NORMS))
 def test_floats_agree_with_fractions_and_move_alike_in_both_directions(pairs, norm):
     first, second = [a for a, _ in pairs], [b for _, b in pairs]

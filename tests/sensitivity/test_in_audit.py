@@ -32,6 +32,7 @@ def half(data, noise, *, epsilon=1.0, upper=100.0):
     return total(data, upper) + noise.laplace(upper / 2 / epsilon)
 
 
+@pytest.mark.slow
 def test_it_is_checked_on_the_pairs_of_an_audit():
     evidence = dp.audit(right, pairs=[(DATA, DATA[:3])], runs=2_000)
     found = evidence.sensitivity
@@ -48,6 +49,7 @@ def test_it_is_checked_on_the_neighbours_of_data():
     assert dp.audit(half, data=DATA, domain=(0.0, 500.0), runs=4_000).sensitivity.exceeded
 
 
+@pytest.mark.slow
 def test_no_green_word_stands_above_a_counterexample_which_refutes_nothing_by_itself():
     @dp.mechanism(claim=dp.PureDP, relation="add-remove", query=total, sensitivity=1)
     def private_all_the_same(data, noise, *, epsilon=1.0):
@@ -76,6 +78,7 @@ def test_a_check_finds_what_does_not_follow(lie):
     assert [finding.what for finding in findings if finding.fails] == ["sensitivity"]
 
 
+@pytest.mark.slow
 def test_nothing_else_in_the_evidence_changes():
     @dp.mechanism(claim=dp.PureDP, relation="add-remove")
     def bare(data, noise, *, epsilon=1.0, upper=100.0):
@@ -91,6 +94,7 @@ def test_nothing_else_in_the_evidence_changes():
     assert dp.Evidence.from_json(checked.to_json()) == checked
 
 
+@pytest.mark.slow
 def test_query_and_sensitivity_may_be_given_with_the_question():
     found = dp.audit(right, pairs=[(DATA, DATA[:3])], runs=2_000, sensitivity=(80, "inf")).sensitivity
     assert (found.norm, found.claimed, found.exceeded) == ("inf", 80.0, True)
@@ -100,6 +104,7 @@ def test_query_and_sensitivity_may_be_given_with_the_question():
         dp.audit("laplace", runs=2_000, sensitivity=1)
 
 
+@pytest.mark.slow
 def test_a_replay_asks_a_query_again_that_it_finds():
     evidence = dp.audit(right, pairs=[(DATA, DATA[:3])], runs=2_000)
     assert dp.replay(evidence, target=right, pairs=[(DATA, DATA[:3])]).identical

@@ -21,6 +21,7 @@ def counts(draw, most=10**9):
     return draw(st.one_of(st.integers(0, runs), st.sampled_from([0, 1, runs // 2, runs - 1, runs]))), runs
 
 
+@pytest.mark.slow
 @laws
 @given(counts(), errors)
 def test_statsmodels_says_the_same(drawn, error):
@@ -30,6 +31,7 @@ def test_statsmodels_says_the_same(drawn, error):
     assert float(probability_at_most(hits, runs, error)) == pytest.approx(high, rel=1e-9, abs=1e-15)
 
 
+@pytest.mark.slow
 @laws
 @given(counts(most=10**7), errors)
 def test_quantiles_in_plain_python_are_the_same(drawn, error):
@@ -41,6 +43,7 @@ def test_quantiles_in_plain_python_are_the_same(drawn, error):
         assert intervals.quantile(hits + 1, runs - hits, error, upper=True) == pytest.approx(high, rel=1e-9, abs=1e-15)
 
 
+@pytest.mark.slow
 @laws
 @given(counts(), errors)
 def test_the_bounds_invert_their_own_tails(drawn, error):
@@ -55,6 +58,7 @@ def test_the_bounds_invert_their_own_tails(drawn, error):
         assert betaincc(hits + 1, runs - hits, high) <= error * (1 + 1e-5)
 
 
+@pytest.mark.slow
 @laws
 @given(counts(), errors)
 def test_hits_are_misses_seen_from_the_other_side(drawn, error):

@@ -100,6 +100,7 @@ def test_no_wrong_guess_is_at_least_so_much_and_never_infinite(right, error):
     assert math.isfinite(found) and found == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.slow
 @laws
 @given(numbers, numbers, numbers, numbers, weights, errors, claims)
 def test_every_bound_is_a_number_that_shows_nothing_where_nothing_was_seen(k, rest, others, more, weight, error, claim):
@@ -119,6 +120,7 @@ def test_every_bound_is_a_number_that_shows_nothing_where_nothing_was_seen(k, re
     assert 0 <= pair < math.inf
 
 
+@pytest.mark.slow
 @laws
 @given(
     numbers, numbers, numbers, numbers, weights, errors, st.sampled_from([PureDP(1), ApproxDP(1, 0.01), GaussianDP(1)])
@@ -134,6 +136,7 @@ def test_both_sides_are_treated_alike(k, rest, others, more, weight, error, clai
         assert a == b
 
 
+@pytest.mark.slow
 @laws
 @given(st.integers(0, 200), st.integers(0, 200), errors, errors)
 def test_guesses_are_monotone(right, wrong, error, other):
@@ -143,6 +146,7 @@ def test_guesses_are_monotone(right, wrong, error, other):
     assert (float(guess_bound(right, wrong, max(error, other))) >= bound) or other <= error
 
 
+@pytest.mark.slow
 @laws
 @given(numbers, numbers, numbers, numbers, weights, errors, errors, claims)
 def test_more_confidence_shows_no_more(k, rest, others, more, weight, error, other, claim):
@@ -162,6 +166,7 @@ def test_the_joint_bound_is_tighter_than_two_intervals_and_close_to_what_is_true
     assert 0 < two < 1 and np.all(two_sided_region(36_000, 13_000, n, weight=two, error=0.05).p < 0.36 + 0.01)
 
 
+@pytest.mark.slow
 @laws
 @given(
     st.floats(1e-12, 1 - 1e-12),

@@ -25,6 +25,7 @@ def point(p, q):
 # --- what one event shows ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @laws
 @given(chances, chances, st.floats(0, 8))
 def test_delta_is_the_excess_of_an_event_or_of_its_complement(p, q, epsilon):
@@ -34,6 +35,7 @@ def test_delta_is_the_excess_of_an_event_or_of_its_complement(p, q, epsilon):
     assert found <= expected
 
 
+@pytest.mark.slow
 @laws
 @given(chances, chances, chances)
 def test_power_is_the_height_of_the_hull(p, q, fpr):
@@ -47,6 +49,7 @@ def test_power_is_the_height_of_the_hull(p, q, fpr):
     assert float(PowerAt(fpr).least(p, q)) == pytest.approx(best - fpr, abs=1e-12)
 
 
+@pytest.mark.slow
 @laws
 @given(chances, chances, chances, chances, st.one_of(st.builds(DeltaAt, st.floats(0, 5)), st.builds(PowerAt, chances)))
 def test_more_is_shown_by_a_likelier_event_and_less_by_a_likelier_mistake(p0, p1, q0, q1, notion):
@@ -55,6 +58,7 @@ def test_more_is_shown_by_a_likelier_event_and_less_by_a_likelier_mistake(p0, p1
     assert float(notion.least(low, many)) <= float(notion.least(high, few)) + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", [PureDP(1), ApproxDP(0.5, 0.1), GaussianDP(1), ZeroConcentratedDP(0.3)])
 def test_what_keeps_a_claim_shows_no_more_than_its_curve(claim):
     q = np.concatenate([[0.0], np.geomspace(1e-5, 0.05, 20), np.linspace(0.05, 0.99, 90)])

@@ -51,6 +51,7 @@ def test_no_bet_gains_on_average_at_its_price_and_the_worst_mechanism_just_does_
         assert pay > price(x, 0.8 * mu) * 1.001  # against a smaller value the same bet gains
 
 
+@pytest.mark.slow
 def test_the_wealth_is_an_e_value_over_all_sequences_of_pairs_of_runs():
     mu, edges = 0.8, np.array([-np.inf, 0.0, 0.5, 1.0, np.inf])
     laws = np.stack([np.diff(norm.cdf(edges - mu))[::-1], np.diff(norm.cdf(edges))[::-1]])

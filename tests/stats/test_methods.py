@@ -43,6 +43,7 @@ def test_forms_for_few_runs_and_for_any_number_belong_together() -> None:
         assert method_for(plain(name), math.inf) == plain(name)
 
 
+@pytest.mark.slow
 def test_every_name_that_evidence_stores_is_known() -> None:
     for path in OLD:
         names = {attempt.bound.method for attempt in dp.Evidence.load(path).attempts}

@@ -83,6 +83,7 @@ def test_no_bet_gains_on_average_against_a_true_claim(claim):
         assert mean_wealth(claim, law0, law1, speaks, 3) <= 1 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", CLAIMS, ids=str)
 def test_bets_gain_where_the_claim_is_false(claim):
     open_book = (0.98, 0.02, 0.0), (0.02, 0.98, 0.0)
@@ -169,6 +170,7 @@ def record(sequence):
     return Counts(*(tuple(row) for row in rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "claim", [ZeroConcentratedDP(0.3), ZeroConcentratedDP(1e-3), RenyiDP(2.0, 0.4), RenyiDP(50, 2)]
 )
@@ -228,6 +230,7 @@ def test_who_refutes_a_claim_by_a_hair_has_shown_more_than_it(claim):
     assert claim.value < just_above(claim).value <= claim.value + 1e-6 * max(claim.value, 1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", [PureDP(1.0), ApproxDP(1.0, 1e-3), GaussianDP(1.0), ZeroConcentratedDP(0.5)], ids=str)
 def test_more_runs_would_have_found_less(claim):
     found = [foresee_sequential(epochs(400, 100, 1000), runs, 1, claim, 0.05).value for runs in (300, 3000, 300_000)]

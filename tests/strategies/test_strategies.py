@@ -36,6 +36,7 @@ LIKES: list[Any] = [
 ]
 
 
+@pytest.mark.slow
 @laws
 @given(st.data(), st.sampled_from(RECORDS), st.integers(1, 4))
 def test_pairs_over_a_domain_are_neighbours(data: st.DataObject, relation: str, size: int) -> None:
@@ -49,6 +50,7 @@ def test_pairs_over_a_domain_are_neighbours(data: st.DataObject, relation: str, 
         assert value in ("a", "b") or 0 <= value <= 3
 
 
+@pytest.mark.slow
 @laws
 @given(st.data(), st.sampled_from(RECORDS), st.integers(0, len(LIKES) - 1))
 def test_pairs_like_data_are_neighbours_of_their_form(data: st.DataObject, relation: str, number: int) -> None:
@@ -61,6 +63,7 @@ def test_pairs_like_data_are_neighbours_of_their_form(data: st.DataObject, relat
             assert list(side.dtypes) == list(like.dtypes)
 
 
+@pytest.mark.slow
 @laws
 @given(st.data(), st.sampled_from(["add-remove(person=u)", "replace(person=u)", "add-remove(group=2, person=u)"]))
 def test_people_are_neighbours(data: st.DataObject, relation: str) -> None:
@@ -68,6 +71,7 @@ def test_people_are_neighbours(data: st.DataObject, relation: str) -> None:
     parse_relation(relation).check(*pair)
 
 
+@pytest.mark.slow
 @laws
 @given(st.data(), st.sampled_from(ANSWERS), st.sampled_from([(0, 3), (0.0, 2.0), None]))
 def test_answers_are_neighbours(data: st.DataObject, relation: str, domain: Any) -> None:
@@ -81,6 +85,7 @@ def test_single_values_are_replaced(pair: tuple[str, str]) -> None:
     assert set(pair) == {"a", "b"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("relation", "domain", "holds", "found"),
     [
@@ -127,12 +132,14 @@ def test_what_cannot_be_drawn_is_refused(make: Any, why: str) -> None:
         make()
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_documentation_hold() -> None:
     outcome = doctest.testmod(strategies)
     assert outcome.attempted >= 4
     assert outcome.failed == 0
 
 
+@pytest.mark.slow
 def test_hypothesis_is_imported_with_strategies_alone() -> None:
     code = (
         "import sys, dpaudit, dpaudit.neighbours.candidates.candidates, dpaudit.neighbours.candidates.exhaustive\n"

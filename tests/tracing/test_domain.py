@@ -140,6 +140,7 @@ def traced(function, claim, pair=FRAMES):
     return trace_pair(target, pair, dp.parse_claim(claim), seed=0, paths=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", EVERY, ids=lambda each: each.__name__)
 def test_what_is_made_of_released_numbers_costs_nothing_more(function):
     found = traced(function, "epsilon=1")
@@ -158,6 +159,7 @@ def test_a_run_that_is_followed_returns_what_the_function_returns(function):
         assert (run.kept.form, run.kept.numbers) == (plain.form, plain.numbers)
 
 
+@pytest.mark.slow
 def test_the_largest_of_a_noisy_series_is_one_decision():
     """The exponential mechanism by Gumbel noise of scale 2/ε: each count moves by 1 at most, for ε/2."""
 
@@ -188,6 +190,7 @@ def test_nor_is_one_that_writes_a_global_name():
     assert traced(with_a_global, "epsilon=1").worst.word is Word.VIOLATED
 
 
+@pytest.mark.slow
 def test_what_a_library_gets_counts_as_released_once_and_nothing_leaks_beside_it():
     """The plain number that a library got, and the one that is followed, are one number: c = 0 and c = −1 are not."""
 
@@ -199,6 +202,7 @@ def test_what_a_library_gets_counts_as_released_once_and_nothing_leaks_beside_it
     assert traced(both, "epsilon=1").certain is None
 
 
+@pytest.mark.slow
 def test_labels_are_those_of_pandas_and_a_column_is_reached_by_its_name():
     seen = []
 

@@ -99,6 +99,7 @@ def forks(data, rng):
     return len(data) + rng.laplace()
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize(
     "target",
     [draws_everything, raises, exits, catches_everything, own_base_exception, stores_noise, threads, forks],
@@ -121,10 +122,12 @@ def test_a_target_that_replaces_what_is_watched_is_refused_or_put_back():
     assert {key for key in before if after.get(key) is not before[key]} == set()
 
 
+@pytest.mark.slow
 def test_a_target_that_catches_everything_is_not_taken_for_a_whole_run():
     assert traced(catches_everything).worst.word in (Word.LEAKS, Word.NOT_SUPPORTED)  # its length is that of the data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "what"), [(threads, "thread"), (forks, "process")])
 def test_threads_and_processes_are_named_and_nothing_is_certain(target, what):
     found = traced(target)
@@ -232,6 +235,7 @@ HIDDEN = [drawn_before, of_the_system, of_a_secret, numbers_of_draws, through_a_
           into_an_array_of_the_caller]  # fmt: skip
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("target", HIDDEN, ids=lambda target: target.__name__)
 def test_noise_that_is_not_followed_is_never_called_supported_or_certain(target):
     found = trace_pair(FollowedTarget(mechanism(target), {}), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=2)
@@ -239,6 +243,7 @@ def test_noise_that_is_not_followed_is_never_called_supported_or_certain(target)
     assert found.worst.word in (Word.NOT_SEEN, Word.NOT_PRICED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [copied, pickled], ids=lambda target: target.__name__)
 def test_noise_of_a_copied_generator_is_drawn_twice_and_counts_once(target):
     found = traced(target).worst
@@ -246,6 +251,7 @@ def test_noise_of_a_copied_generator_is_drawn_twice_and_counts_once(target):
     assert any("drawn twice" in each.text for each in found.found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [of_an_earlier_run, put_into_an_earlier_run])
 def test_noise_of_an_earlier_run_is_a_number_like_any_and_is_named(target):
     found = traced(target)
@@ -320,6 +326,7 @@ def test_a_name_in_main_may_change(monkeypatch):
     assert target.run(PAIR[0], 1).recorder.columns
 
 
+@pytest.mark.slow
 def test_a_value_above_which_one_side_lies_tells_the_sides_apart():
     def release(data, rng):
         return 100 * len(data) + rng.laplace()
@@ -410,6 +417,7 @@ def beside_the_rude(data):
     return [RUDE for _ in ()] or KEEPER.own(data)
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("target", [KEEPER.own, KEEPER.others, Keeper.shared, of_an_object, beside_the_rude,
                                     of_a_closure(np.random.default_rng(4)), Frozen(np.random.default_rng(9)).release,
                                     of_a_tuple, of_a_method, of_a_default, of_a_factory, of_a_subclass,
@@ -422,6 +430,7 @@ def test_generators_that_a_target_keeps_are_followed_and_put_back(target):
     assert all(one is other for one, other in zip(after, before, strict=True))
 
 
+@pytest.mark.slow
 def test_a_generator_of_the_module_is_followed_and_keeps_its_state():
     assert traced(of_the_module).worst.word is Word.SUPPORTED
     assert traced(of_the_module, claim="epsilon=0.5").worst.word is Word.VIOLATED
@@ -449,6 +458,7 @@ UNLIKE = {
 }
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("part", UNLIKE.values(), ids=UNLIKE)
 def test_nothing_is_supported_where_the_output_differs_in_any_way(part):
     own = mechanism(lambda data, rng: [len(data) + rng.laplace(), part(len(data))])
@@ -459,6 +469,7 @@ def test_nothing_is_supported_where_the_output_differs_in_any_way(part):
     assert found.worst.word is Word.SUPPORTED
 
 
+@pytest.mark.slow
 def test_choices_of_what_cannot_be_read_are_not_supported():
     own = mechanism(lambda data, rng: [rng.choice([True, False]), (len(data) for _ in data)])
     found = trace_pair(FollowedTarget(own, {}, OutputSnapshot), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=3)

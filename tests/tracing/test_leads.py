@@ -28,6 +28,7 @@ def sums(data, rng):
     return {"n": len(data), "by": [data[0] + rng.laplace(0, 0.5), data[1] + rng.normal(0, 2.0)], "all": rng.laplace()}
 
 
+@pytest.mark.slow
 def test_a_lead_says_which_numbers_are_fixed_and_how_far_the_others_move():
     lead = lead_of(sums, ([1.0, 3.0], [3.0, 3.0]))
     assert lead.form == "{'n': int, 'by': [float × 2], 'all': float}"
@@ -65,6 +66,7 @@ def test_boxes_hold_the_outputs_of_the_path_alone_and_never_say_what_the_data_ar
     assert not list(lead.scores(rows[:, :1])) and not list(lead.scores(rows[rows[:, 0] == 0.0]))
 
 
+@pytest.mark.slow
 def test_few_runs_look_where_the_trace_points():
     """A rare path among others of one form, whose numbers hide it."""
     rng = np.random.default_rng(2)
@@ -84,6 +86,7 @@ def test_few_runs_look_where_the_trace_points():
     assert max(sum(each) for each in counts) > 15 * max(1, min(sum(each) for each in counts))
 
 
+@pytest.mark.slow
 def test_a_lead_whose_outputs_never_come_changes_nothing():
     sides = [from_array(np.random.default_rng(side).normal(side, size=500)) for side in (0, 1)]
     without = choose(*sides, claim=PureDP(1), measuring=1_000, error=0.05)

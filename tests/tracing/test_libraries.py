@@ -66,6 +66,7 @@ def traced(function, pair=([1.0], [1.0, 1.0]), claim="epsilon=1"):
     return trace_pair(FollowedTarget(own, {}), pair, dp.parse_claim(claim), seed=0)
 
 
+@pytest.mark.slow
 def test_noise_of_a_library_is_followed_and_its_loss_is_exact(library):
     before = Laplace.randomise
     assert traced(lambda data: Laplace(1.0, 1.0).randomise(len(data))).worst.word is Word.SUPPORTED
@@ -74,6 +75,7 @@ def test_noise_of_a_library_is_followed_and_its_loss_is_exact(library):
     assert Laplace.randomise is before
 
 
+@pytest.mark.slow
 def test_a_unit_is_priced_by_its_own_statement_and_never_certain(library):
     assert traced(lambda data: 2 * LaplaceTruncated(1.0, 1.0).randomise(len(data))).worst.word is Word.SUPPORTED
     found = traced(lambda data: LaplaceTruncated(1.0, 0.5).randomise(len(data)))

@@ -145,6 +145,7 @@ def test_they_are_supported_and_the_same_with_half_the_claim_is_not(target):
         assert traced(target, pair, "epsilon=0.49").worst.word >= Word.NOT_SUPPORTED
 
 
+@pytest.mark.slow
 def test_a_sign_is_never_certain():
     assert traced(sign_of_too_little).worst.word <= Word.NOT_SUPPORTED
     assert traced(sign_of_too_little).certain is None
@@ -185,6 +186,7 @@ def whole_noise(data, rng):
 LEAKS = [fixed_seed, seeded_inside, constant_part, not_a_number, one_noise, keys]
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("target", LEAKS, ids=lambda target: target.__name__)
 def test_leaks_are_certain(target):
     found = traced(target)
@@ -204,6 +206,7 @@ def one_sided(data, rng):
     return max(len(data) - 1, 0) + rng.exponential(1.0) if len(data) else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [scale_of_the_data, noise_times_data], ids=lambda target: target.__name__)
 def test_a_scale_that_depends_on_the_data_is_certain_at_its_line(target):
     found = traced(target).worst
@@ -214,6 +217,7 @@ def test_a_scale_that_depends_on_the_data_is_certain_at_its_line(target):
 # --- (U) and (L), against losses that are known -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.25, 0.9, 1.0, 3.0])
 def test_the_price_of_laplace_noise_is_its_loss_and_is_certain(scale):
     def release(data, rng):
@@ -226,6 +230,7 @@ def test_the_price_of_laplace_noise_is_its_loss_and_is_certain(scale):
     assert found.worst.word in (Word.VIOLATED, Word.SUPPORTED)
 
 
+@pytest.mark.slow
 def test_gaussian_noise_is_judged_at_the_delta_of_the_claim():
     def release(data, rng):
         return np.full(4, float(len(data))) + rng.normal(0, 4.0, size=4)  # μ = √4/4 = 0.5
@@ -236,6 +241,7 @@ def test_gaussian_noise_is_judged_at_the_delta_of_the_claim():
     assert traced(release, claim="epsilon=2, delta=1e-6").worst.word is Word.VIOLATED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "release",
     [
@@ -283,6 +289,7 @@ def test_an_unknown_law_is_not_priced():
     assert traced(lambda data, rng: len(data) + rng.gamma(2.0)).worst.word is Word.NOT_PRICED
 
 
+@pytest.mark.slow
 def test_both_runs_raising_is_not_seen():
     def release(data, rng):
         raise ValueError(rng.laplace() > 9)
@@ -305,6 +312,7 @@ def _largest(draw, start):
     return release
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [None, -math.inf], ids=["None", "-inf"])
 @pytest.mark.parametrize(
     ("draw", "is_right"),
@@ -323,6 +331,7 @@ def test_only_the_last_maximum_is_taken_to_be_released(draw, is_right, start):
     assert (word < Word.NOT_SUPPORTED) is is_right
 
 
+@pytest.mark.slow
 def test_where_the_steps_are_released_their_price_is_not_exceeded_in_silence():
     def release(data):
         best, steps = -math.inf, []

@@ -94,6 +94,7 @@ def test_canaries_alone_decide_where_no_fact_is_seen_wrong_and_the_reason_says_s
     assert passes(list(check(found)))
 
 
+@pytest.mark.slow
 def test_beside_a_claim_that_stands_they_show_what_is_sure_enough_to_decide():
     """At 95 % confidence they may show more than is claimed, as chance does; no green word stands beside that."""
     found = with_canaries()
@@ -105,6 +106,7 @@ def test_beside_a_claim_that_stands_they_show_what_is_sure_enough_to_decide():
     assert "4.12" in canaries_words(told, violated)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_at_night(["epsilon", "sure", "given", "bins", "mu", "dropped", "guessed"]))
 def test_what_does_not_follow_from_the_counts_is_noticed(name):
     record = json.loads(json.dumps(with_canaries().record()))
@@ -127,6 +129,7 @@ def test_what_does_not_follow_from_the_counts_is_noticed(name):
     assert any(each.fails for each in check(forged, second=False))
 
 
+@pytest.mark.slow
 def test_a_loop_that_keeps_its_claim_exactly_is_rarely_bounded_above_it():
     """One update of 1-GDP, which is ε = 1 at a δ of 0.13; benchmarks/training/measure_canaries.py makes many more."""
     claim, rng, found = ApproxDP(1.0, float(GaussianDP(1.0).profile(1.0))), np.random.default_rng(5), []

@@ -72,6 +72,7 @@ def test_what_updates_hold_is_named_by_tensors_and_by_numbers(order, found, show
     assert steps(seen) == found
 
 
+@pytest.mark.slow
 def test_numbers_that_do_not_explain_all_updates_explain_none_and_accuse_nobody():
     rng = np.random.default_rng(4)
     filtered = [(n + 1, [(n, SIZES[n] - int(rng.integers(1, 9)))]) for n in range(12)]
@@ -83,6 +84,7 @@ def test_numbers_that_do_not_explain_all_updates_explain_none_and_accuse_nobody(
         assert "the steps" in told.reason.partition(". ")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("skipped", [1, 5, 25])
 def test_batches_that_are_left_out_cost_nothing(skipped):
     """A batch that was looked at, or an evaluation on the training loader: the same loss as without."""
@@ -95,6 +97,7 @@ def test_batches_that_are_left_out_cost_nothing(skipped):
     assert (told.training.low.value, told.training.high.value) == (base.training.low.value, base.training.high.value)
 
 
+@pytest.mark.slow
 def test_a_batch_that_is_used_again_moves_its_sums_together_by_the_root_of_the_times():
     order = [(EPOCH, [n % EPOCH]) for n in range(4 * EPOCH)]
     told = evidence_of(used(order))
@@ -104,6 +107,7 @@ def test_a_batch_that_is_used_again_moves_its_sums_together_by_the_root_of_the_t
     assert str(told.verdict) == "violated" and told.training.low.value > 4 and passes(list(check(told)))
 
 
+@pytest.mark.slow
 def test_forged_groups_are_noticed():
     told = evidence_of(used([(EPOCH, [n % EPOCH]) for n in range(4 * EPOCH)]))
     for name, value in (
@@ -132,6 +136,7 @@ def test_shuffled_batches_lose_only_by_epochs_that_were_trained_on():
     assert groups_of(seen, half, RATE)[1] == EPOCH
 
 
+@pytest.mark.slow
 def test_epochs_that_are_broken_off_are_still_recognised_as_shuffled():
     def batches(rng, updates):
         return [part for _ in range(6) for part in rng.permutation(400).reshape(EPOCH, -1)[:11]]
@@ -145,6 +150,7 @@ def test_epochs_that_are_broken_off_are_still_recognised_as_shuffled():
     assert checklist(right, 1e-2)[0][0].status == "right"
 
 
+@pytest.mark.slow
 def test_layers_that_are_clipped_to_more_than_the_noise_is_scaled_to():
     seen = seen_loop()
     seen.replays = [*seen.replays, *[GradientReplay(1.0, True, "clipped by layer", 4.0, 4.0)] * 5]
@@ -156,6 +162,7 @@ def test_layers_that_are_clipped_to_more_than_the_noise_is_scaled_to():
 # --- records ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("played", "asked", "alone", "status", "name"),
     mostly_at_night(
@@ -184,6 +191,7 @@ def test_records_are_right_only_where_they_were_looked_at(played, asked, alone, 
     assert passes([each for each in check(told) if each.what != "gaussian"])
 
 
+@pytest.mark.slow
 def test_what_was_not_looked_at_is_named_before_anything_is_called_right():
     told = evidence_of(seen_loop(divisor=lambda rows: 20.0))
     first, _, rest = told.reason.partition(". ")
@@ -194,6 +202,7 @@ def test_what_was_not_looked_at_is_named_before_anything_is_called_right():
 # --- noise --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_noise_that_cancels_out_later_is_not_accused_and_nothing_is_certified_of_it():
     rows = np.random.default_rng(8).normal(size=(EPOCH + 1, 600))
     told = evidence_of(seen_loop(noise=lambda rng, t: (rows[t + 1] - 0.5 * rows[t]) / np.hypot(1, 0.5)))
@@ -201,6 +210,7 @@ def test_noise_that_cancels_out_later_is_not_accused_and_nothing_is_certified_of
     assert told.training.low.value == 0 and str(told.verdict) == "inconclusive" and passes(list(check(told)))
 
 
+@pytest.mark.slow
 def test_more_noise_than_claimed_bounds_from_below_by_what_was_seen():
     less = evidence_of(seen_loop(noise=lambda rng, t: 1.5 * rng.normal(size=600)))
     assert less.training.low.value < 0.8 * evidence_of(seen_loop()).training.low.value

@@ -32,6 +32,7 @@ def right():
     return evidence_of(seen_loop())
 
 
+@pytest.mark.slow
 def test_a_right_loop_keeps_its_claim_and_passes_its_check(right):
     assert str(right.verdict) == "not violated"
     assert right.training.low.value <= right.training.high.value < 4
@@ -40,6 +41,7 @@ def test_a_right_loop_keeps_its_claim_and_passes_its_check(right):
     assert again.id == right.id and passes(list(check(again)))
 
 
+@pytest.mark.slow
 def test_without_a_claim_the_answer_is_an_interval_that_is_certified(right):
     found = evidence_of(seen_loop(), None)
     low, high = found.training.low.value, found.training.high.value
@@ -69,6 +71,7 @@ def test_without_a_claim_nothing_is_said_of_a_loop_that_was_not_recognised():
     assert "no loss is certified" in view(found).headline.sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["low", "high"])
 def test_an_interval_without_a_claim_that_does_not_follow_is_noticed(side):
     found = evidence_of(seen_loop(), None)
@@ -99,6 +102,7 @@ def test_evidence_holds_nothing_about_records(right):
     assert told.record() == right.record()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "verdict", "wrong"),
     [
@@ -116,6 +120,7 @@ def test_mistakes_decide_only_what_they_certainly_do(change, verdict, wrong):
     assert verdict == "violated" or found.training.low.value <= 4
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize(
     "change",
     [

@@ -196,6 +196,7 @@ def test_what_could_not_show_is_not_called_right():
 # --- updates ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_divisors_steps_and_accumulation():
     assert bad(seen_loop(divisor=lambda rows: max(rows, 1)))["divisor"] == "divided by the batch size"
     short = seen_loop()

@@ -44,6 +44,7 @@ def test_both_refuse_what_is_forged(node, said):
     assert "agree" in sentence and "does not show ε ≤ 1/2" in sentence
 
 
+@pytest.mark.slow
 def test_a_disagreement_fails_and_says_which(node, said, monkeypatch):
     answer, sentence, _ = said(made.laplace() | {"bound": "2"})  # true, but not what the Python checker asks for
     assert answer is CheckResult.FAILS

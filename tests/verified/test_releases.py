@@ -18,6 +18,7 @@ def changed(change, one=LAPLACE):
     return again
 
 
+@pytest.mark.slow
 def test_it_proves_what_the_python_checker_accepts_and_no_smaller_bound(ask):
     given = made.pure()
     less = [one | {"bound": str(Fraction(one["bound"]) * Fraction(999, 1000))} for one in given]
@@ -66,6 +67,7 @@ def a_factor(one):
     one["releases"][0]["values"][0]["bent"] = [{"kind": "abs", "factor": "-1/9", "inner": made.COUNT}]
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize(
     "change",
     [
@@ -87,6 +89,7 @@ def test_what_makes_it_dearer_is_refused(ask, change):
         check_certificate(changed(change))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("low", "word"), [("0", "REFUSED"), ("18", "PROVED"), (None, "REFUSED")])
 def test_who_is_outside_of_the_domain_is_of_no_kind(ask, low, word):
     """Two counts of which one is of people under 18 cost one count where there are none."""
@@ -95,6 +98,7 @@ def test_who_is_outside_of_the_domain_is_of_no_kind(ask, low, word):
     assert ask(one)[0][0] == word
 
 
+@pytest.mark.slow
 def test_a_missing_value_meets_no_test(ask):
     count = made.value(
         made.term(conditions=[(0, "<", ["number", "18"], False)]), made.term(conditions=[(0, "missing", None, True)])
@@ -140,6 +144,7 @@ def test_of_reports_that_are_flipped(ask):
         assert said == word or (word == "NOT COVERED" and said in sentence), (one, word, sentence)
 
 
+@pytest.mark.slow
 def test_a_great_loss_on_a_sample_is_known_as_exactly_as_a_small_one(ask):
     """ln(1 + (e^100 - 1)/10) is 100 - ln 10, and hardly more."""
     one = made.sampled(f"97697414907005954315983/1{'0' * 21}", made.release("laplace", "1/100", made.COUNT, sample=0))
@@ -148,6 +153,7 @@ def test_a_great_loss_on_a_sample_is_known_as_exactly_as_a_small_one(ask):
     assert ask(one | {"bound": "97"})[0][0] == "REFUSED"
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -174,6 +180,7 @@ def test_what_is_not_covered_says_so(ask, change, said):
     assert said in sentence
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize(
     "condition",
     [

@@ -48,6 +48,7 @@ def test_the_script_needs_no_more_than_its_policy_allows():
     ]
 
 
+@pytest.mark.slow
 def test_it_proves_what_is_right(ask):
     given = certificates()
     assert len(given) > 12
@@ -56,11 +57,13 @@ def test_it_proves_what_is_right(ask):
         assert said.startswith(f"ε ≤ {one['bound']} for made by hand")
 
 
+@pytest.mark.slow
 def test_it_refuses_every_bound_that_is_too_small(ask):
     given = [one | {"bound": "1/1000"} for one in certificates().values()]
     assert {word for word, _, _ in ask(*given)} == {"REFUSED"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "word"),
     [
@@ -77,6 +80,7 @@ def test_the_scope_is_part_of_what_is_checked(ask, change, word):
     assert ask(one)[0][0] == word
 
 
+@pytest.mark.slow
 def test_of_folds_whose_queries_move_in_sum(ask):
     """The same numbers for one query that moves and for many that move by 1 in sum; for twice as much they fail."""
     one = made.fold_prefix_sum()
@@ -85,6 +89,7 @@ def test_of_folds_whose_queries_move_in_sum(ask):
         assert ask(one)[0][0] == word, (movement, group)
 
 
+@pytest.mark.slow
 def test_a_cheaper_shift_than_is_needed_is_refused(ask):
     one = made.laplace()
     one["nodes"][1]["shifts"] = [
@@ -94,6 +99,7 @@ def test_a_cheaper_shift_than_is_needed_is_refused(ask):
     assert ask(one | {"bound": "1/2"})[0][0] == "REFUSED"
 
 
+@pytest.mark.slow
 def test_a_boundary_of_a_continuous_draw_has_probability_0(ask):
     """Both sides of a comparison at once: without noise that is possible, with whole numbers too, else almost never."""
     either = made.e("q0 + h0")
@@ -158,6 +164,7 @@ MERGED = [
 ]
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize(("one", "said"), MERGED)
 def test_of_merged_leaves(ask, one, said):
     word, sentence, _ = ask(one)[0]
@@ -210,6 +217,7 @@ COUPLED = [
 ]
 
 
+@pytest.mark.slow
 def test_of_couplings(ask):
     found = ask(*(one for one, _ in COUPLED))
     for (one, said), (word, sentence, _) in zip(COUPLED, found, strict=True):
@@ -235,6 +243,7 @@ NOT_READ = [
 ]
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize(("text", "sentence"), NOT_READ)
 def test_what_cannot_be_read_is_not_covered_and_a_sentence(ask, text, sentence):
     word, said, _ = ask(text)[0]
@@ -245,12 +254,14 @@ def test_what_cannot_be_read_is_not_covered_and_a_sentence(ask, text, sentence):
 NO_RATIONALS = ("0/1", "2/4", "1.5", "-0", "01", "1/0", "1/-2", "+1", " 1", "1e3", "9" * 61, "NaN", "", 1, None)
 
 
+@pytest.mark.slow
 def test_numbers_that_are_no_rationals_are_refused_by_the_reader(ask):
     found = ask(*(made.laplace() | {"bound": number} for number in NO_RATIONALS))
     for number, (word, said, _) in zip(NO_RATIONALS, found, strict=True):
         assert (word, said.startswith("it cannot be read")) == ("NOT COVERED", True), number
 
 
+@pytest.mark.slow
 def test_variables_that_are_not_there_are_never_zero(ask):
     names, certificates = ("q1", "h1", "q00", "Q0", "x", "s0", "q-1", "q0 ", "1 "), []
     for name in names:
@@ -263,12 +274,14 @@ def test_variables_that_are_not_there_are_never_zero(ask):
 # --- evidence around a certificate -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_kept_evidence(ask):
     names = ("proved", "proved_any_length", "proved_at_delta", "proved_from_records", "proved_without_runs", "refuted")
     assert {word for word, _, _ in ask(*map(evidence, names))} == {"PROVED"}
     assert {word for word, _, _ in ask(*map(evidence, ("enumerated", "laplace_first")))} == {"NOT COVERED"}
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize(
     ("upper", "said"),
     [
@@ -289,12 +302,14 @@ def test_evidence_that_states_more_than_its_certificate_is_refused(ask, upper, s
     assert said in sentence
 
 
+@pytest.mark.slow
 def test_evidence_that_states_less_is_true(ask):
     document = evidence("proved")
     document["evidence"]["upper"] |= {"value": 5e-1, "exact": "3/4"}
     assert ask(document)[0][0] == "PROVED"
 
 
+@pytest.mark.slow
 def test_the_certificate_of_another_mechanism_is_refused(ask):
     document = evidence("proved")
     document["evidence"]["target"]["name"] = "laplace"
@@ -302,6 +317,7 @@ def test_the_certificate_of_another_mechanism_is_refused(ask):
     assert (word, said.split(";")[0]) == ("REFUSED", "the certificate is of another mechanism")
 
 
+@pytest.mark.slow
 def test_a_certificate_elsewhere_in_evidence_proves_nothing(ask):
     document = evidence("proved")
     document["evidence"]["target"]["parameters"]["hidden"] = document["evidence"]["proof"].pop("certificate")

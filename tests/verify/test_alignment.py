@@ -55,6 +55,7 @@ def test_the_published_mechanisms_at_eight_answers(name, given, five, eight):
     assert align(tree, parse_relation(found.relation_for(parameters)), 8).bound == finite(eight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [Fraction(1, 7), 0.3, 3])
 def test_bounds_scale_with_epsilon_exactly(epsilon):
     exact = Fraction(str(epsilon))
@@ -62,6 +63,7 @@ def test_bounds_scale_with_epsilon_exactly(epsilon):
     assert bound_of(mechanisms.svt_unscaled_noise, 4, parameters={"epsilon": epsilon}) == exact * Fraction(7, 4)
 
 
+@pytest.mark.slow
 def test_a_small_length_hides_a_mistake():
     """At three answers svt_releasing_values is within its claim, and yet it is not private."""
     given = {"scale": 4}
@@ -91,6 +93,7 @@ def test_monotone_answers_cost_half():
     assert bound_of(mechanisms.above_threshold, 4, "queries(monotone)") == Fraction(3, 4)
 
 
+@pytest.mark.slow
 def test_merged_classes_are_cheaper_than_their_paths():
     proof = prove_program(provable.noisy_max, length=5, relation="queries")
     assert proof.bound == 1 == bound_of(mechanisms.report_noisy_max, 5)
@@ -127,6 +130,7 @@ def test_noise_of_whole_numbers():
         bound_of(provable.geometric, 2, "queries")
 
 
+@pytest.mark.slow
 def test_whole_shifts_may_cost_more_than_fractions():
     """3·h ≥ 1 − q needs a shift of 1/3 where draws are real, and of 1 where they are whole."""
 

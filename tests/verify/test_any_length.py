@@ -64,6 +64,7 @@ def test_what_reductions_know_is_bounded_exactly_for_any_length(statistic):
     assert check_certificate(found.certificate).scope["length"] == "any"
 
 
+@pytest.mark.slow
 def test_no_statistic_is_bounded_below_what_it_moves_at_any_length():
     read = 0
     for statistic, moves in numbers.FUNCTIONS.items():
@@ -113,6 +114,7 @@ def tail(x):
     return sum(x[1:]) - sum(x[:-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [spread, skewed, mixed, steps, weighed, all_and_any, folded, guarded, tail])
 def test_the_bound_holds_at_every_length_that_is_tried(function):
     found = derived(released(function))
@@ -318,6 +320,7 @@ def test_it_is_proved_for_any_n():
     assert "any number of numbers" in found.proof.scope and found.proof.length is None
 
 
+@pytest.mark.slow
 def test_half_the_noise_is_refuted_at_a_length_of_three():
     def half(x):
         return sum(abs(a - b) for a, b in itertools.pairwise(x)) + np.random.laplace(0, 1)

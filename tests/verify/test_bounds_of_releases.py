@@ -140,16 +140,19 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("program", REFUSED, ids=lambda each: each.__name__)
 def test_what_is_not_known_has_no_bound(program):
     assert "test_bounds_of_releases.py:" in told(program)
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("program", BOUNDED, ids=lambda each: each.__name__)
 def test_what_may_happen_is_paid_for(program):
     assert bound(program, **({"epsilon": 0.1} if "round" in program.__name__ else {})) == Fraction(BOUNDED[program])
 
 
+@pytest.mark.slow
 def test_a_parameter_has_the_type_that_it_has_in_a_run():
     assert bound(type_of_a_known_parameter, epsilon=1.0) == 99
 
@@ -197,6 +200,7 @@ def test_the_largest_of_first_rows_moves_by_one_row():
     assert bound(largest_of_first_rows, "replace(person=person)") == 1
 
 
+@pytest.mark.slow
 def test_a_replaced_person_may_have_any_number_of_rows():
     def program(people, noise):
         return people.groupby("person").head(2)["age"].clip(10, 20).sum() + noise.laplace(1)
@@ -225,6 +229,7 @@ def test_what_grows_or_goes_missing_is_refused(program, why):
     assert why in told(program)
 
 
+@pytest.mark.slow
 def test_the_last_bin_holds_its_upper_edge():
     def program(people, noise):
         counts = np.histogram(people["age"], bins=[0, 40, 120])[0]
@@ -261,6 +266,7 @@ def keys_twice_after_a_join(people, noise):
     return cut(some.merge(twice(pandas), on="city")["city"].value_counts(), noise)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "why"),
     [
@@ -285,6 +291,7 @@ def noise_that_is_stretched_twice(people, noise):
     return len(people) + drawn * 2, len(people) + drawn * 3
 
 
+@pytest.mark.slow
 def test_one_draw_and_one_sample_serve_once():
     assert "differently chosen rows" in told(scores_of_two_samples)
     assert "one draw of noise that is used twice" in told(noise_that_is_stretched_twice)

@@ -53,6 +53,7 @@ def dice(data, noise):
 ENDLESS_FOLD = Fold(lambda s, x, noise: coins([x], noise), init=0)
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize(
     ("target", "options", "named"),
     [
@@ -88,6 +89,7 @@ def clock_that_stops(monkeypatch, after):
     monkeypatch.setattr("dpaudit.verify.fold.now", now)
 
 
+@pytest.mark.slow
 def test_a_proof_that_was_found_stays_when_its_counterexample_takes_too_long(monkeypatch):
     pytest.importorskip("flint")
     asked = {"claim": "epsilon=1", "runs": 0, "seed": 0}
@@ -103,6 +105,7 @@ def test_seconds_are_over_before_there_is_a_proof(monkeypatch):
         dp.prove("above_threshold", length=3, runs=0, seed=0, time_budget=60)
 
 
+@pytest.mark.slow
 def test_a_shorter_program_than_four_answers_stands_beside_a_proof_for_any_number(monkeypatch):
     from dpaudit.verify import fold
 
@@ -136,6 +139,7 @@ def test_without_a_budget_there_is_no_limit():
     assert evidence.verdict is dp.Verdict.PROVED and evidence.id == dp.prove("above_threshold", runs=0, seed=0).id
 
 
+@pytest.mark.slow
 def test_a_long_vector_is_proved_without_a_search_that_takes_its_time(monkeypatch):
     pytest.importorskip("flint")
     asked = {"length": 20, "relation": "queries", "claim": "epsilon=20", "runs": 0}

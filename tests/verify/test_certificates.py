@@ -33,12 +33,14 @@ def test_the_checker_accepts_the_table(name, given, bound):
     assert checked.mechanism["name"] == name
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize(("program", "length", "domain"), OTHERS, ids=[each[0].__name__ for each in OTHERS])
 def test_the_checker_accepts_other_programs(program, length, domain):
     proof = prove_program(program, length=length, relation="queries", domain=domain, runs=1)
     assert check_text(json.dumps(proof.certificate)).bound == proof.bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["queries(one, group=2)", "queries(norm=1)", "queries(monotone, group=2)"])
 def test_the_checker_accepts_other_relations(relation):
     for program in (provable.noisy_max, provable.ranking):
@@ -132,6 +134,7 @@ def test_certificates_hold_no_floats_and_name_their_parameters():
     assert not floats(proof.certificate)
 
 
+@pytest.mark.slow
 def test_certificates_are_the_same_every_time():
     first, second = (
         json.dumps(prove_program(provable.noisy_max, length=4, relation="queries", runs=1).certificate)

@@ -68,6 +68,7 @@ def test_randomised_response_against_every_sequence(releases, epsilon):
     assert found.low <= twin <= found.high and found.high - found.low < Fraction(1, 10**40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shift", "releases"), [(1, 3), (2, 2), (4, 1), (3, 2)])
 def test_discrete_laplace_against_every_sequence(shift, releases):
     t = Exact.exponential(Fraction(-1, 2))
@@ -111,6 +112,7 @@ def test_the_cells_of_laplace_noise_enclose_its_formula(epsilon):
     assert gaps[1] < gaps[0] / 10
 
 
+@pytest.mark.slow
 def test_two_laplace_releases_against_a_midpoint_sum():
     """δ = E[(1 − e^(ε − loss))₊] over the outputs of both releases."""
     n = 1000
@@ -152,6 +154,7 @@ def test_the_other_implementation_agrees(releases):
 # --- laws and refusals -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_more_shift_more_releases_and_less_epsilon_lose_more():
     for noise, argument in ((gaussian, 3), (laplace, 3), (discrete_laplace, 3), (discrete_gaussian, 9)):
         base = noise(argument, 0.2, releases=2)

@@ -131,6 +131,7 @@ def test_relations(name, relation, bound):
         assert bounds[-1] == bound == check_certificate(proof.certificate).bound
 
 
+@pytest.mark.slow
 def test_one_move_costs_once_though_every_step_would():
     """A leak that all steps share: under queries(one) only the step of the answer that moves pays."""
     fold = Fold(lambda s, x, noise: Emit(x + noise.laplace(2), s), finish=None)
@@ -170,6 +171,7 @@ def test_whole_numbers(relation):
         assert at_most(bounded(WHOLE, {"cutoff": 2}, relation, length, integer=True), proof.bound)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turned", [1, -1])
 def test_whole_draws_keep_whole_distances(turned):
     """A step of 1 would be the cheapest distance, but twice a whole draw cannot make it."""
@@ -209,6 +211,7 @@ def test_distances_need_not_be_whole():
 METHODS = ("laplace", "discrete_laplace")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["exponential", "gumbel"])
 def test_half_line_noise_shifts_up_only(method):
     def step(level, answer, noise):
@@ -222,6 +225,7 @@ def test_half_line_noise_shifts_up_only(method):
     assert prove_fold(values, relation="queries").bound is None
 
 
+@pytest.mark.slow
 def test_uniform_noise_does_not_shift():
     fold = Fold(lambda level, x, noise: Emit(x > level, level), lambda noise: noise.uniform(0, 9), None)
     assert prove_fold(fold, relation="queries").bound is None
@@ -230,6 +234,7 @@ def test_uniform_noise_does_not_shift():
     assert proof.bound == 0 == check_certificate(proof.certificate).bound
 
 
+@pytest.mark.slow
 def test_what_is_released_at_the_end_counts():
     def step(level, answer, noise):
         return Stop(level) if answer + noise.laplace(4) >= level else level
@@ -434,6 +439,7 @@ def test_the_checker_rejects_what_is_changed(certificate, change):
         check_certificate(forged)
 
 
+@pytest.mark.slow
 def test_certificates_are_the_same_every_time_and_name_their_source():
     first, second = (prove_fold(FOLDS["adaptive_svt"], {"cutoff": 2}, runs=6).certificate for _ in range(2))
     assert json.dumps(first) == json.dumps(second)

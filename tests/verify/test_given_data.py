@@ -61,6 +61,7 @@ def proved(program, data, **options):
     return dp.prove(program, domain={"age": (0, 120)}, data=data, claim="epsilon=1", runs=0, seed=0, **options)
 
 
+@pytest.mark.slow
 def test_a_proof_is_compared_with_runs_on_the_data_and_does_not_hold_them():
     evidence = proved(size, pandas.DataFrame({"age": [77.125] * 3}))
     assert str(evidence.verdict) == "proved"
@@ -68,6 +69,7 @@ def test_a_proof_is_compared_with_runs_on_the_data_and_does_not_hold_them():
     assert "77.125" not in evidence.to_json()
 
 
+@pytest.mark.slow
 def test_a_program_that_changes_given_data_is_refused():
     def changes(people, noise):
         if 77.125 in people["age"].tolist():
@@ -97,6 +99,7 @@ def by_their_number(people, noise):
     return len(people["notes"] if people.shape[1] == 3 else people) + noise.laplace(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [size, of_some_columns])
 def test_columns_that_the_domain_does_not_declare_may_hold_anything_where_nothing_is_read_of_them(program):
     data = pandas.DataFrame({"name": ["a", "b"], "age": [3.0, 4.0], "notes": ["", None]})
@@ -107,6 +110,7 @@ def test_columns_that_the_domain_does_not_declare_may_hold_anything_where_nothin
     assert exit_code(check(evidence)) == 0 and dp.replay(evidence, target=program).identical
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [of_all_columns, by_their_number])
 def test_what_looks_at_a_column_that_the_domain_does_not_declare_is_refused_by_its_line(program):
     data = pandas.DataFrame({"name": ["a", "b"], "age": [3.0, 4.0], "notes": ["", None]})

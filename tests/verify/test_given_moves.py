@@ -74,6 +74,7 @@ def typical(df, scale=1.0):
     return float(middle + np.random.laplace(0, scale)), float(len(df) + np.random.laplace(0, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("relation", "bound"), [("replace", 120), ("add-remove", 121), ("replace(group=2)", 240)])
 def test_a_value_of_which_the_movement_is_given_costs_as_much_as_it_moves(relation, bound):
     evidence = proved(typical, relation=relation)
@@ -81,10 +82,12 @@ def test_a_value_of_which_the_movement_is_given_costs_as_much_as_it_moves(relati
     assert evidence.upper.exact == str(bound)
 
 
+@pytest.mark.slow
 def test_a_line_that_is_not_read_is_refused_where_nothing_is_given():
     assert str(proved(typical, given=()).verdict) == "inconclusive"
 
 
+@pytest.mark.slow
 def test_no_format_tells_the_verdict_without_what_is_given():
     evidence = proof_of_typical()
     said = f"PROVED given that test_given_moves.py:{line_of(typical)} moves by at most 120"
@@ -182,6 +185,7 @@ def one_each(df):
     return float(found + np.random.laplace(0, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "at", "by"), [(looped, looped, 120), (helped, helper, 120), (one_each, one_each, 240)]
 )
@@ -202,6 +206,7 @@ def of_another_kind(df):
     return float(middle + np.random.laplace(0, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "by", "sentence"), [
     (typical, 1, "moves by [0-9.]+, from .* on .*'age'"),
     (unguarded, 120, "assigns nan"),
@@ -221,6 +226,7 @@ def of_the_data(df):
     return float(middle + np.random.laplace(0, 1))
 
 
+@pytest.mark.slow
 def test_a_statement_is_held_against_the_data_of_which_no_value_is_told():
     import pandas
 
@@ -343,6 +349,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("function", REFUSED, ids=lambda each: each.__name__)
 def test_a_line_that_does_more_than_give_a_number_is_refused_by_the_reading_alone(function):
     from dpaudit.reading.universe import drive
@@ -367,6 +374,7 @@ def compared(df):
     return 1 if x > 3 else 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [returned_as_it_is, asked_for_its_type, compared], ids=lambda each: each.__name__)
 def test_the_value_is_private_and_of_unknown_type(function):
     assert str(proved(function).verdict) == "inconclusive"

@@ -123,6 +123,7 @@ HOSTILE_EXACT += [exact_by_noise, exact_by_clock, exact_count, exact_iterator, e
                   exact_by_generator, exact_global]  # fmt: skip
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("fold", HOSTILE_FOLDS, **NAMED)
 def test_a_fold_that_runs_otherwise_is_not_proved(fold):
     found = verdict_of(fold, relation="queries(one)")

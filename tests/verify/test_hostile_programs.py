@@ -156,6 +156,7 @@ TWINS = {
 }
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("name", TWINS)
 def test_honest_twins_are_proved(name):
     def release(data, noise):

@@ -513,6 +513,7 @@ def ordered_by_a_heap(data, noise):
     return heapq.heappop(heap)[1]
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("program", HONEST, **NAMED)
 def test_what_only_looks_like_it_is_proved(program):
     found = verdict_of(program, length=2, relation="queries")

@@ -13,6 +13,8 @@ import pytest
 from support.hostile_frames import bound, size, told, twice
 from support.nightly import mostly_at_night
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pandas")
 
 
@@ -638,6 +640,7 @@ REFUSED = [
 PARAMETERS = {type_of_a_parameter: {"epsilon": 1.0}, rounding_decides: {"epsilon": 0.1}}
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("program", mostly_at_night(REFUSED, every=2), ids=lambda each: each.__name__)
 def test_what_runs_would_rarely_show_is_seen_in_the_reading(program):
     with np.errstate(all="ignore"):
@@ -668,12 +671,14 @@ PAID = {
 """Programs that may do what they do: each costs no less than this."""
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("program", PAID, ids=lambda each: each.__name__)
 def test_what_is_read_is_paid_for(program):
     with np.errstate(all="ignore"):
         assert bound(program, **PARAMETERS.get(program, {})) == PAID[program]
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("program", list(map(boxed_by, ARRAYS)), ids=lambda each: each.__name__)
 def test_an_array_that_is_changed_in_place_is_refused_or_every_way_is_paid_for(program):
     with np.errstate(all="ignore"):

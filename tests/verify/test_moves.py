@@ -221,6 +221,7 @@ def test_an_order_is_bounded_by_the_price_of_its_noise(order):
     assert exact <= found <= min(1, a * math.tanh(0.5) * (1 + 1e-8)) + Fraction(1, 10**8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "kept"),
     [("order=2, epsilon=0.25", True), ("order=2, epsilon=0.2499", False), ("order=3, epsilon=0.25", False)],
@@ -468,6 +469,7 @@ def test_a_proof_says_at_how_many_numbers_it_would_be_above_the_claim(function, 
     assert (f"(it exceeds the claim at n = {at})" in said) == (at is not None)
 
 
+@pytest.mark.slow
 def test_the_pair_of_the_bound_refutes_a_claim():
     found = prove(halved, domain=(0, 1), length=3, claim="epsilon=1", runs=10_000, seed=1)
     assert found.verdict.value == "violated" and found.upper.value == 2

@@ -60,6 +60,7 @@ def rows(listed, every):
         yield pytest.param(row, id=names(row), marks=marks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", list(rows(table.RIGHT, every=5)))
 def test_a_right_program_has_exactly_the_bound_of_theory(row):
     found = found_of(row)
@@ -269,6 +270,7 @@ READ = {
 }
 
 
+@pytest.mark.slow(rows="all")
 @pytest.mark.parametrize("program", READ, ids=lambda each: each.__name__)
 def test_what_looks_like_smuggling_and_is_none_is_paid_for(program):
     assert derived(program).bound == READ[program]
@@ -277,6 +279,7 @@ def test_what_looks_like_smuggling_and_is_none_is_paid_for(program):
 # --- runs on neighbouring frames ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_reading_by_which_records_move_too_little_disagrees_with_runs(monkeypatch):
     def read(reading):
         found = as_releases(reading)
@@ -293,6 +296,7 @@ def test_a_reading_by_which_records_move_too_little_disagrees_with_runs(monkeypa
 # --- rules that are easily got wrong ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_cuts_of_one_person_are_priced_as_if_they_took_different_rows():
     def release(people, noise):
         young, old = people[people["age"] < 18], people[people["age"] >= 65]
@@ -303,6 +307,7 @@ def test_two_cuts_of_one_person_are_priced_as_if_they_took_different_rows():
     assert derived(release, "add-remove(person=person)", "epsilon=8", domain).bound == 8
 
 
+@pytest.mark.slow
 def test_a_person_who_is_replaced_may_have_no_row_left():
     def release(people, noise):
         old = people[people["age"] >= 65].groupby("person").head(1)
@@ -313,6 +318,7 @@ def test_a_person_who_is_replaced_may_have_no_row_left():
     assert (found.open_ends, found.bound) == ((), 2)
 
 
+@pytest.mark.slow
 def test_a_repeated_step_counts_every_time_and_its_sample_is_drawn_every_time():
     def release(people, noise):
         def step(total):
@@ -325,6 +331,7 @@ def test_a_repeated_step_counts_every_time_and_its_sample_is_drawn_every_time():
     assert found.bound > 3 * Fraction(str(np.log(1 + 0.5 * (np.e - 1)) - 1e-12))
 
 
+@pytest.mark.slow
 def test_one_sample_outside_of_a_repeated_step_is_amplified_once():
     def release(people, noise):
         some = noise.poisson(people, 0.5)
@@ -333,17 +340,20 @@ def test_one_sample_outside_of_a_repeated_step_is_amplified_once():
     assert float(derived(release, claim="epsilon=3").bound) == pytest.approx(np.log(1 + 0.5 * (np.e**3 - 1)), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_group_pays_for_each_of_its_steps():
     assert derived(table.count, "add-remove(group=3)", "epsilon=3").bound == 3
     assert derived(table.gaussian_pair, "add-remove(group=3)", "rho=2.25").bound == Fraction(9, 4)
     assert derived(table.gaussian_pair, "add-remove(group=3)", "mu=3").bound == pytest.approx(3 / 2**0.5)
 
 
+@pytest.mark.slow
 def test_rho_becomes_epsilon_at_a_delta_for_noise_on_whole_numbers():
     found = derived(table.census, claim="epsilon=4, delta=1e-6")
     assert float(found.bound) == pytest.approx(0.25 + 2 * np.sqrt(0.25 * np.log(1e6)), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_one_rule_has_to_do_for_all_paths():
     """Which path is taken is an output: the better rule of each path by itself would be no theorem."""
 
@@ -379,6 +389,7 @@ def changes_a_column(people, noise):
     return people["age"].sum() + noise.laplace(100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [changes_its_data, changes_a_column], ids=lambda each: each.__name__)
 def test_a_function_that_changes_its_frame_is_refused_by_its_line(program):
     (why, *_) = derived(program).open_ends
@@ -386,6 +397,7 @@ def test_a_function_that_changes_its_frame_is_refused_by_its_line(program):
     assert "this changes the caller's data; write instead: df = df.copy() before it" in why
 
 
+@pytest.mark.slow
 def test_half_a_range_is_asked_about_and_a_range_may_have_missing_values():
     with pytest.raises(UsageError, match="has one number and a null: write"):
         derived(table.count, domain={"age": [0, None]})
@@ -411,6 +423,7 @@ def test_a_column_that_does_not_exist_is_named_with_the_line():
 # --- the whole way ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("all_pairs")
 def test_prove_says_proved_with_a_certificate_and_runs_that_agree():
     evidence = dp.prove(table.count, domain=SMALL, relation="add-remove", claim="epsilon=1", runs=4_000, seed=1)
@@ -420,6 +433,7 @@ def test_prove_says_proved_with_a_certificate_and_runs_that_agree():
     assert evidence.lower.value <= 1
 
 
+@pytest.mark.slow
 def test_prove_audits_the_pair_that_a_failed_derivation_suspects():
     with np.errstate(all="ignore"):
         evidence = dp.prove(
@@ -447,6 +461,7 @@ def test_gaussian_noise_is_proved_in_rho_and_in_mu():
         assert evidence.upper.parameter == claim.partition("=")[0]
 
 
+@pytest.mark.slow
 def test_a_changed_certificate_is_noticed():
     certificate = derived(table.two_stage).certificate
     certificate["releases"][1]["scale"] = "161"

@@ -40,6 +40,7 @@ def by_turns(state, answer, noise):
     return best, winner, place + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fold", "relation", "domain", "bound"),
     [
@@ -79,6 +80,7 @@ def test_bounds_are_those_of_theory(fold, relation, domain, bound):
     assert (checked.bound, checked.kind, checked.scope["length"]) == (bound, "selection", "any")
 
 
+@pytest.mark.slow
 def test_a_count_in_the_state_may_have_any_value():
     """A sparse vector that releases the place of the first answer above: its count is the same on both sides."""
     fold = Fold(
@@ -97,6 +99,7 @@ def test_a_count_that_decides_is_read_value_by_value(monkeypatch):
     assert prove_fold(fold, relation="queries", runs=6).bound == 2
 
 
+@pytest.mark.slow
 def test_what_a_count_decides_is_read_whatever_the_count(monkeypatch):
     """A value instead of a place, after a thousand answers: no run of the tests would come there."""
 

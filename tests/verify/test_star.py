@@ -148,6 +148,7 @@ def test_the_precision_of_others_is_left_alone():
 CHAIN = [condition({0: 1, 1: -1}, Fraction(1, 3)), condition({1: 2, 2: -1}, -1), condition({2: 1}, Fraction(7, 2))]
 
 
+@pytest.mark.slow
 def test_without_flint_intervals_of_fractions_enclose_the_same(monkeypatch):
     draws = [draw("laplace", Fraction(2, 3)), draw("exponential", 5), draw("uniform", 4)]
     balls = probability(draws, CHAIN)

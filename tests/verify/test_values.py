@@ -118,6 +118,7 @@ def halves(data, noise):
 HALF = Fraction(1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "length", "all_move", "one_moves"),
     [

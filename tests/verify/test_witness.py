@@ -143,6 +143,7 @@ def test_paths_with_the_same_output_are_one_event():
     assert loss(counterexample) > 0.95
 
 
+@pytest.mark.slow
 def test_a_released_number_and_a_constant_may_have_one_form():
     def program(data, noise):
         value = data[0] + noise.laplace(2)
@@ -211,6 +212,7 @@ def test_a_constant_program_has_no_witness():
     assert witness_of(lambda data, noise: [7, None], length=1)[0] is None
 
 
+@pytest.mark.slow
 def test_numbers_that_cannot_tell_have_no_limit():
     """One answer moves; the other four noisy ones say nothing, and limits would only make the event rarer."""
     counterexample, _ = witness_of("laplace", budget_runs=100_000)
@@ -366,6 +368,7 @@ def test_the_record_says_it_all(name, given):
 LIMITS = st.one_of(st.none(), st.integers(-2, 2).map(float))
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(LIMITS, LIMITS), min_size=1, max_size=3),
     st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), max_size=8),

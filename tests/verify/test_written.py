@@ -17,6 +17,8 @@ from dpaudit.reading.universe.state import Released
 from dpaudit.verify.releases import written
 from dpaudit.verify.releases.read import as_releases
 
+pytestmark = pytest.mark.slow
+
 FUNCTIONS = [case for table in RIGHT for case in cases(table) if case.is_right]
 
 
