@@ -389,6 +389,7 @@ class Library:
         first, last: the supported releases, as (major, minor); every patch of the last one is supported too.
         adapter: the module that makes mechanisms from its objects.
         recognised: whether an object describes its release by itself; else ``mechanism_of`` needs more arguments.
+        followed: whether a trace follows its noise, by the ``ROWS`` of that module.
     """
 
     package: str
@@ -397,6 +398,7 @@ class Library:
     last: tuple[int, ...]
     adapter: str
     recognised: bool = True
+    followed: bool = True
 
     @property
     def supported(self) -> str:
@@ -437,8 +439,8 @@ LIBRARIES = {
         Library("diffprivlib", "diffprivlib", (0, 6), (0, 6), "diffprivlib"),
         Library("pydp", "python-dp", (1, 1), (1, 1), "pydp"),
         Library("tmlt.core", "tmlt.core", (0, 18), (0, 20), "tmlt_core"),
-        Library("pipeline_dp", "pipeline-dp", (0, 3), (0, 3), "pipeline_dp", recognised=False),
-        Library("snsql", "smartnoise-sql", (1, 0), (1, 0), "snsql", recognised=False),
+        Library("pipeline_dp", "pipeline-dp", (0, 3), (0, 3), "pipeline_dp", recognised=False, followed=False),
+        Library("snsql", "smartnoise-sql", (1, 0), (1, 0), "snsql", recognised=False, followed=False),
         Library("opacus", "opacus", (1, 5), (1, 6), "opacus", recognised=False),
     )
 }

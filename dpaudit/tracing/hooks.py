@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.targets.mechanism import LIBRARIES
 from dpaudit.tracing import primitives, recording
 from dpaudit.tracing.values import array_of, closed, extreme, is_followed, operate, plain
 
@@ -35,7 +36,9 @@ _MISSING = object()
 _Generator, _RandomState = np.random.Generator, np.random.RandomState
 _CONTAINERS = (dict, list, deque)
 _HANDED_OUT = frozenset((_Generator, _RandomState))
-_FOLLOWED = ("diffprivlib", "opendp", "pydp", "tmlt.core", "opacus", "torch", "jax")  # by `dpaudit.adapters`
+# packages whose noise is followed, each by a module of `dpaudit.adapters`
+_FOLLOWED = {"torch": "torch", "jax": "jax"}
+_FOLLOWED |= {each.package: each.adapter for each in LIBRARIES.values() if each.followed}
 _OWN = ("dpaudit", "_dpaudit")  # whose names stay what they are
 _LIBRARIES = ("numpy", "scipy", "pandas", "polars", "hypothesis", "pytest", "_pytest", "matplotlib", "mypy")
 _NAMES = tuple(dict.fromkeys((*primitives.OF_NUMPY, *primitives.CHOICES_OF_NUMPY)))
@@ -208,9 +211,7 @@ def _rows(package: str) -> tuple[primitives.DrawingMethod, ...]:
 
     Parameters are read when a method is called; where they depend on the data, so does the noise.
     """
-    rows: tuple[primitives.DrawingMethod, ...] = importlib.import_module(
-        f"dpaudit.adapters.{package.replace('.', '_')}"
-    ).ROWS
+    rows: tuple[primitives.DrawingMethod, ...] = importlib.import_module(f"dpaudit.adapters.{_FOLLOWED[package]}").ROWS
     return rows
 
 
