@@ -123,7 +123,7 @@ def movement(answer0: QueryAnswer, answer1: QueryAnswer, norm: str) -> AnswerMov
     parts: list[np.ndarray[Any, Any]] = []
     scales: list[np.ndarray[Any, Any]] = []
     compared = 0
-    for place in answer0.blocks.keys() | answer1.blocks.keys():
+    for place in dict.fromkeys((*answer0.blocks, *answer1.blocks)):
         known = answer0.blocks.get(place), answer1.blocks.get(place)
         size = next(len(block) for block in known if block is not None)
         first, second = (np.zeros(size, dtype=object) if block is None else block for block in known)

@@ -278,7 +278,7 @@ def _imported(text: _Text, names: Mapping[str, Any]) -> Iterator[types.ModuleTyp
             above = package[: len(package) - node.level + 1] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
             wanted |= {base, *(f"{base}.{each.name}" for each in node.names)}
-    for name in wanted:
+    for name in sorted(wanted):
         parts = name.split(".")
         for count in range(1, len(parts) + 1):
             module = sys.modules.get(".".join(parts[:count]))

@@ -420,7 +420,7 @@ class _Counts:
         self._runs = 0
 
     def add(
-        self, outputs: tuple[list[Output], list[Output]], properties: Callable[[Output], set[tuple[str, str]]]
+        self, outputs: tuple[list[Output], list[Output]], properties: Callable[[Output], list[tuple[str, str]]]
     ) -> None:
         """Count as many further runs of each side."""
         for counts, own in zip(self._sides, outputs, strict=True):
@@ -465,7 +465,7 @@ def _between(outputs: tuple[list[Output], list[Output]]) -> dict[str, float]:
         for own in outputs
     ]  # fmt: skip
     thresholds = {}
-    for place in numbers[0].keys() & numbers[1].keys():
+    for place in filter(numbers[1].__contains__, numbers[0]):
         middle = (float(np.median(numbers[0][place])) + float(np.median(numbers[1][place]))) / 2
         shares = [float(np.mean(np.array(each[place]) > middle)) for each in numbers]
         if abs(shares[0] - shares[1]) > _CLEARLY_APART:
@@ -473,17 +473,17 @@ def _between(outputs: tuple[list[Output], list[Output]]) -> dict[str, float]:
     return thresholds
 
 
-def _above(thresholds: dict[str, float], output: Output) -> set[tuple[str, str]]:
+def _above(thresholds: dict[str, float], output: Output) -> list[tuple[str, str]]:
     """Return on which side of their thresholds the numbers are."""
-    return {
+    return [
         (place, "above" if number > thresholds[place] else "below")
         for place, number in zip(output.places, output.values.tolist(), strict=True)
         if place in thresholds
-    }
+    ]
 
 
-def _values(output: Output) -> set[tuple[str, str]]:
-    """Return the places of an output with what is there: forms, texts and numbers."""
-    places = {(place, text) for place, text in output.structure}
+def _values(output: Output) -> list[tuple[str, str]]:
+    """Return the places of an output with what is there: forms, texts and numbers, each once, in their order."""
     numbers = zip(output.places, output.values.tolist(), strict=True)
-    return places | {(place, repr(number)) for place, number in numbers} | {(place, "") for place in output.places}
+    values = ((place, repr(number)) for place, number in numbers)
+    return [*dict.fromkeys((*output.structure, *values, *((place, "") for place in output.places)))]
