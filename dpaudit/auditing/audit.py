@@ -24,6 +24,7 @@ import numpy as np
 from dpaudit.auditing import search, sensitivity
 from dpaudit.auditing.accuracy import accuracy
 from dpaudit.auditing.pair import (
+    READ_RUNS,
     LearnedPair,
     MeasuredPair,
     few_blocks,
@@ -213,7 +214,7 @@ def affordable(question: Question, runs: int, seconds: float | None) -> int:
         return runs
     if shape is Shape.PROGRAM:
         each = _of_a_call(search.first_of(question), _FEW_CALLS)  # one call for all of them, where its noise is read so
-    elif (read := read_of(question)) is not None:
+    elif (read := read_of(question, READ_RUNS)) is not None:  # as many as the audit asks, which else calls each run
         each = _seconds_of_a_read_run(search.first_of(read), seconds / runs, _TIMED * seconds)
         if each * runs < seconds:
             return runs

@@ -140,7 +140,7 @@ _FEW_RUNS = 50_000  # up to which learning gets the larger share
 _FEW_VALUES, _MANY_VALUES = 12, 256
 _LEARNING_CAP, _LATER_CAP = 500_000, 2_000_000  # both sides together; the second for outputs that need more runs
 _LEARNING_NUMBERS = 20_000_000  # bounds memory: outputs of many numbers are learned from fewer runs
-_READ_PAIRS, _READ_RUNS, _FEW_READ = 8, 1_024, 64  # of which runs show whether a function is read
+_READ_PAIRS, READ_RUNS, _FEW_READ = 8, 1_024, 64  # of which runs show whether a function is read
 _SETTLING_RUNS = {Shape.SAMPLER: 256, Shape.SEEDED: 8}  # made twice, before all others
 _EARLY = 2_048  # runs before a mechanism that always raises is given up
 _PICTURE_RUNS = 400_000  # measuring runs, of both sides, for the histogram, drift and low-order bits; bounds time
@@ -204,7 +204,7 @@ def with_call_style(question: Question, pair: int = 0) -> Question:
     outputs. A sampler that raises is called for one run at a time.
     """
     if question.may_be_read:
-        question = _read_if_possible(question, _READ_RUNS)
+        question = _read_if_possible(question, READ_RUNS)
     if question.runs_as not in (Shape.SAMPLER, Shape.SEEDED) or question.made_as is not None:
         return question
 
@@ -223,9 +223,9 @@ def with_call_style(question: Question, pair: int = 0) -> Question:
     return replace(question, made_as=Shape.OPAQUE, alone=question.alone or alone)
 
 
-def read_of(question: Question) -> Question | None:
-    """Return the question with runs that are made by reading the function, as far as a handful shows; None if not."""
-    read = _read_if_possible(question, _FEW_READ) if question.may_be_read else question
+def read_of(question: Question, runs: int = _FEW_READ) -> Question | None:
+    """Return the question with runs that are made by reading the function, as far as a few show; None if not."""
+    read = _read_if_possible(question, runs) if question.may_be_read else question
     return read if read.made_as is Shape.READ else None
 
 

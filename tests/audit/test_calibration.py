@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditing import audit
-from dpaudit.auditing.audit import runs_within
+from dpaudit.auditing import audit, pair
+from dpaudit.auditing.audit import affordable, runs_within
 from dpaudit.auditing.question import validated
 from dpaudit.request import AuditRequest
+from dpaudit.sampling.runs import UnreadRunsError
 
 pytestmark = pytest.mark.slow
 
@@ -89,3 +91,23 @@ def test_the_number_that_was_found_gives_the_same_evidence(options):
     evidence = dp.audit(sampler, time_budget=0.05, **asked)
     assert time.perf_counter() > started
     assert dp.audit(sampler, runs=evidence.budget, **asked).id == evidence.id
+
+
+def noisy_count(data):
+    return len(data) + np.random.laplace(0, 1)
+
+
+@pytest.mark.parametrize(("most", "runs"), [(64, 150), (10**6, 400_000)])
+def test_what_is_read_in_a_few_runs_and_not_in_many_makes_as_many_as_its_calls_leave_time_for(most, runs, monkeypatch):
+    made = pair.outputs_of
+
+    def outputs_of(experiment, block):
+        if block.size > most:
+            raise UnreadRunsError("some runs change it")
+        return made(experiment, block)
+
+    monkeypatch.setattr(pair, "outputs_of", outputs_of)
+    monkeypatch.setattr(audit, "_seconds_of_a_read_run", lambda question, enough, room: enough / 2)
+    monkeypatch.setattr(audit, "_seconds_of_a_call", lambda question, enough: 0.1)
+    question = validated(AuditRequest(noisy_count, claim="epsilon=1", pairs=PAIR, relation="declared", seed=0))
+    assert affordable(question, 400_000, 15.0) == runs
