@@ -94,7 +94,7 @@ def test_the_number_that_was_found_gives_the_same_evidence(options):
 
 
 def noisy_count(data):
-    return len(data) + np.random.laplace(0, 1)
+    return len(data) + np.random.default_rng().laplace(0, 1)
 
 
 @pytest.mark.parametrize(("most", "runs"), [(64, 150), (10**6, 400_000)])
