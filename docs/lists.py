@@ -5,7 +5,6 @@ python docs/lists.py        writes them by hand
 
 from __future__ import annotations
 
-import ast
 import functools
 import inspect
 import json
@@ -30,8 +29,8 @@ def write() -> None:
 @functools.cache
 def question(file: Path) -> str:
     """The first line of a module's docstring."""
-    text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-    return text.partition("\n")[0]
+    opened = re.match(r'(?:#.*\n|\n)*"""(.*?)(?:"""|\n)', file.read_text(encoding="utf-8"))
+    return opened[1].strip() if opened else ""
 
 
 def modules() -> str:

@@ -110,19 +110,27 @@ def test_batches_of_one_size_in_other_words_are_the_same(name):
     assert (same.releases, same.certificates) == (first.releases, first.certificates)
 
 
-@pytest.mark.slow
-def test_the_watch_of_training_and_an_import_account_for_the_same():
-    """1,000 steps of 256 of 60,000 records with a multiplier of 1 lose 7.12 to 7.57; as σ/Δ it would seem to be .87."""
+def thousand_steps():
+    """256 of 60,000 records, 1,000 times, with a multiplier of 1."""
     step = event("Gaussian", noise_multiplier=1.0)
     step = event("SampledWithoutReplacement", sample_size=256, source_dataset_size=60_000, event=step)
-    record = event("SelfComposed", count=1000, event=step)
+    return event("SelfComposed", count=1000, event=step)
+
+
+def test_the_watch_of_training_and_an_import_account_for_the_same():
     rate = 256 / 60_000
     groups = ((1.0, rate, 1, 1, 1000),)
     seen = LoopParts("fixed-size", ((1.0, rate, 1000),), groups=groups, batch=256, records=60_000, replaced=True)
     watched = [written(each, count) for each, count in listed(seen, up=True)]
-    imported = dp_event_plan(record).events.under("replace-one")
+    imported = dp_event_plan(thousand_steps()).events.under("replace-one")
     assert [written(each, count) for each, count in imported.parts] == watched
-    evidence = dp.account(record, claim="epsilon=0.871, delta=1e-5", alone=True)
+
+
+@pytest.mark.nightly  # by day that the events are those of the watch, and other accounts, say as much
+@pytest.mark.slow
+def test_what_an_import_loses_is_not_what_it_would_seem_to_lose():
+    """They lose 7.12 to 7.57; with the multiplier as σ/Δ it would seem to be .87."""
+    evidence = dp.account(thousand_steps(), claim="epsilon=0.871, delta=1e-5", alone=True)
     assert evidence.verdict.value == "violated"
     assert 7.12 < evidence.lower.value < 7.13 and 7.57 < evidence.upper.value < 7.58
 

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from support.drawings import undrawn
 
 import dpaudit as dp
 from dpaudit.report import html_page
@@ -180,7 +181,8 @@ def test_a_fault_of_dpaudit_is_a_sentence_and_a_traceback_where_it_is_asked_for(
 @pytest.fixture(scope="module")
 def written():
     made = dp.audit("laplace", runs=1000)
-    return made.to_json(), html_page(made)
+    with undrawn():
+        return made.to_json(), html_page(made)
 
 
 @pytest.fixture

@@ -92,6 +92,7 @@ def test_a_report_without_a_flag_is_the_console_summary(evidence, run):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_is_the_same_page_from_evidence_and_from_a_page(evidence, run):
     assert run("report", "e.json", "--html", "one.html").exit_code == 0
     assert Path("one.html").read_text(encoding="utf-8") == html_page(evidence)

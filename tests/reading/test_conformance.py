@@ -179,7 +179,7 @@ def test_random_programs(part, adapter, tmp_path):
         assert not found, random_code(seed)
 
 
-@pytest.mark.slow(rows="all")
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", mostly_at_night(MISTAKES, every=6))
 def test_the_kit_notices_every_planted_mistake(mistake, references):
     wrong = Adapter(mistake, lambda function: MISTAKES[mistake]().run(function))

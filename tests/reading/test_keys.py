@@ -423,7 +423,7 @@ def test_counts_above_a_threshold_are_proved_at_a_delta(function):
     assert evidence.verdict is dp.Verdict.PROVED and evidence.upper.value == 1, evidence.reason
 
 
-@pytest.mark.slow(rows="all")
+@pytest.mark.slow
 @pytest.mark.parametrize("function", mostly_at_night(WRONG), ids=lambda each: each.__name__)
 def test_what_tells_of_keys_that_were_cut_is_refused(function):
     evidence = proved(function)

@@ -173,6 +173,7 @@ def test_what_was_not_seen_stands_beside_what_is_supported(found):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("name", ["certain", "right", "searched"])
 def test_a_page_shows_the_word_the_line_and_the_draws(found, name):
     page = html_page(found[name])

@@ -542,7 +542,7 @@ def asked_by_each_value(people, noise):
     return (people["age"] + Adding()).sum() + noise.laplace(0.001)
 
 
-@pytest.mark.slow(rows="all")
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "true", "relation", "notion"), mostly_at_night(PROGRAMS, every=2))
 def test_no_bound_is_below_what_is_lost(program, true, relation, notion):
     which, made = parse_relation(relation), mechanism(program)

@@ -640,7 +640,7 @@ REFUSED = [
 PARAMETERS = {type_of_a_parameter: {"epsilon": 1.0}, rounding_decides: {"epsilon": 0.1}}
 
 
-@pytest.mark.slow(rows="all")
+@pytest.mark.slow
 @pytest.mark.parametrize("program", mostly_at_night(REFUSED, every=2), ids=lambda each: each.__name__)
 def test_what_runs_would_rarely_show_is_seen_in_the_reading(program):
     with np.errstate(all="ignore"):

@@ -61,7 +61,7 @@ def rows(listed, every):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("row", list(rows(table.RIGHT, every=5)))
+@pytest.mark.parametrize("row", list(rows(table.RIGHT, every=10)))
 def test_a_right_program_has_exactly_the_bound_of_theory(row):
     found = found_of(row)
     assert found.open_ends == ()
