@@ -245,6 +245,7 @@ class Compared:
 
 def compared(function: Callable[..., Any], columns: Mapping[str, cells.Declared], cuts: Any, **known: Any) -> Compared:
     """Hold a bound against real runs, in a process of their own; the arguments are those of `disagreement`."""
+    second_draws.users_modules()  # thousands of files are looked up once, and not in every process
     try:
         compared_runs: Compared = in_a_process(lambda: disagreement(function, columns, cuts, **known), SECONDS)
         return compared_runs

@@ -527,8 +527,7 @@ def _sources_of(function: Any, originals: dict[int, Any]) -> list[tuple[Any, str
 
 def _kept(function: Any) -> Iterator[tuple[Any, str, Any]]:
     """Yield what the user's modules, their functions' defaults, and objects of their classes keep, and where."""
-    modules = {name: vars(each) for name, each in list(sys.modules.items()) if type(each) is types.ModuleType}
-    users = {name: space for name, space in modules.items() if _is_of_user(str(space.get("__file__") or "<"))}
+    users = users_modules()
     own = getattr(function, "__globals__", {})
     users.setdefault(str(own.get("__name__")), own)
     spaces = {id(each): each for each in (*users.values(), own)}
@@ -547,9 +546,10 @@ def _kept(function: Any) -> Iterator[tuple[Any, str, Any]]:
             yield each, "__defaults__", each.__defaults__
 
 
-@functools.cache
-def _is_of_user(file: str) -> bool:
-    return is_of_user(file)
+def users_modules() -> dict[str, dict[str, Any]]:
+    """Return what is in each of the user's modules, by their names."""
+    modules = {name: vars(each) for name, each in list(sys.modules.items()) if type(each) is types.ModuleType}
+    return {name: space for name, space in modules.items() if is_of_user(str(space.get("__file__") or "<"))}
 
 
 def _labelled(function: Any) -> Any:
