@@ -11,11 +11,10 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.checker.accounting_laws import Discrete, Law, ListedEvent, Smooth, positive, rational, step, turned
+from dpaudit.checker.accounting_laws import Discrete, Law, ListedEvent, Smooth, positive, step, turned
 from dpaudit.checker.accounting_sums import (
     ADDED,
     MOST_LOSS,
@@ -30,51 +29,51 @@ from dpaudit.checker.accounting_sums import (
     gaussian_sum,
     plain,
 )
-from dpaudit.checker.intervals import DecimalField, Real
-from dpaudit.checker.reading import CertificateError, ForgedError, fields, items, shown, text, whole
+from dpaudit.checker.certificate import Checked
+from dpaudit.checker.reading import (
+    DIGITS_OF_ACCOUNT,
+    CertificateError,
+    ForgedError,
+    fields,
+    items,
+    rational,
+    shown,
+    text,
+    whole,
+)
+from dpaudit.checker.reals import DecimalField, Real
 
 MOST_EVENTS = 1_000
-MOST_DIGITS = 400
 MOST_CORNERS = 2_000_000
 MOST_ORDERS = 100_000
 Number = Fraction | float  # a fraction, or infinity
+_FIELDS = {"format", "version", "kind", "events", "parameter", "at", "low", "high", "digits", "ends"}
 _GUARDS = (25, 60)  # digits of the intervals beyond those of the masses: more where a mass is too close to call
 _ENDS = "the upper end for all neighbours, the lower one for some"
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,1999}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedAccount:
-    """What an accepted certificate of an account proves."""
-
-    parameter: str  # "epsilon", "delta", "mu" or "rho"
-    at: Fraction  # of ε and δ the other one
-    # low, high: the interval of the parameter; ``math.inf`` where an end is infinite
-    low: Number
-    high: Number
-    sentences: tuple[str, ...]  # what was checked, for people
-    relations: tuple[str, ...]  # for which neighbours
-    events: tuple[str, ...]  # what was accounted, for people
-
-
-def check_account(given: dict[str, Any]) -> CheckedAccount:
-    """Return what a certificate of an account proves; ``given`` has the fields of this kind.
+def check(given: dict[str, Any]) -> Checked:
+    """Check a certificate of an account.
 
     Raises:
         ForgedError: it can be read and does not prove its interval.
         CertificateError: it is not of this format, or too large.
     """
+    fields(given, _FIELDS, "the certificate")
     parameter = given["parameter"]
     if type(parameter) is not str or parameter not in ("epsilon", "delta", *ADDED):
         raise CertificateError(f"the parameter is 'epsilon', 'delta', 'mu' or 'rho', not {shown(parameter)}")
-    at, low, high = rational(given["at"], "at"), _bound(given["low"], "low"), _bound(given["high"], "high")
+    at, low, high = (
+        rational(given["at"], "at", DIGITS_OF_ACCOUNT), _bound(given["low"], "low"), _bound(given["high"], "high")
+    )  # fmt: skip
     if not 0 <= low <= high:
         raise CertificateError("the interval begins at 0 or above, and does not end before it begins")
     if math.inf in (low, high) and parameter != "epsilon":
         raise CertificateError("of all that is accounted for, ε alone may be infinite")
     if at < 0 or (parameter == "epsilon" and at >= 1) or (parameter == "delta" and high > 1):
         raise CertificateError("δ is at least 0 and at most 1 (below 1 where ε is asked for), and ε at least 0")
-    digits = whole(given["digits"], "digits", 0, MOST_DIGITS)
+    digits = whole(given["digits"], "digits", 0, DIGITS_OF_ACCOUNT)
     listed = items(given["events"], "events", MOST_EVENTS, 1)
     ends = items(given["ends"], "ends", 3)
     with _many_digits():
@@ -93,23 +92,16 @@ def check_account(given: dict[str, Any]) -> CheckedAccount:
             told = _summed(listed, steps, ends, low, high, field)
         name = ADDED.get(parameter, "ε" if parameter == "epsilon" else "δ")
         other = "" if parameter in ADDED else f" at δ = {at}" if parameter == "epsilon" else f" at ε = {at}"
-        return CheckedAccount(
-            parameter,
-            at,
-            low,
-            high,
-            (
-                f"{float(low):.9g} ≤ {name} ≤ {float(high):.9g}{other}: {_ENDS}.",
-                *told,
-            ),
-            tuple(sorted(relations)),
-            tuple(f"{one.count} × {one.name}" for one in steps),
-        )
+        said = f"{float(low):.9g} ≤ {name} ≤ {float(high):.9g}{other}: {_ENDS}."
+        events = [f"{one.count} × {one.name}" for one in steps]
+        scope = {name: given[name] for name in ("parameter", "at", "low", "high")}
+        scope |= {"relations": sorted(relations), "events": events}
+        return Checked(high, "account", {"name": " + ".join(events), "source": ""}, scope, (said, *told))
 
 
 def _bound(value: object, where: str) -> Number:
     """Return an end of an interval: a rational, or infinity."""
-    return math.inf if value == "infinity" and type(value) is str else rational(value, where)
+    return math.inf if value == "infinity" and type(value) is str else rational(value, where, DIGITS_OF_ACCOUNT)
 
 
 def _open(parameter: str, high: Number) -> bool:
@@ -246,7 +238,7 @@ def _ordered(
     steps: list[ListedEvent], end: dict[str, Any], where: str, parameter: str, at: Fraction, high: Number, digits: int
 ) -> str:
     """δ ≤ e^((α − 1)(αρ − ε))·(1 − 1/α)^(α − 1)/α (Canonne, Kamath & Steinke 2020, Proposition 12)."""
-    alpha = rational(end["order"], f"{where}: order")
+    alpha = rational(end["order"], f"{where}: order", DIGITS_OF_ACCOUNT)
     if end["side"] != "above" or alpha <= 1:
         raise CertificateError(f"{where}: an order is above 1, and bounds from above")
     if isinstance(high, float):

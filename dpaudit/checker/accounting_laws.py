@@ -12,10 +12,9 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
-from dpaudit.checker.intervals import DecimalField, Real, pure_rho
-from dpaudit.checker.reading import CertificateError, fields, shown, text, whole
+from dpaudit.checker.reading import DIGITS_OF_ACCOUNT, CertificateError, fields, rational, shown, whole
+from dpaudit.checker.reals import DecimalField, Real, pure_rho
 
-MOST_DIGITS = 400
 MOST_COUNT = 10**9
 MOST_ATOMS = 200_001
 
@@ -75,25 +74,9 @@ _RELATIONS = {
 _ALL = frozenset({"add-remove", "zero-out", "replace-one"})
 
 
-def rational(value: object, where: str) -> Fraction:
-    """Return a rational from its text in lowest terms, of at most 400 digits each side."""
-    given = text(value, where)
-    if len(given) > 2 * MOST_DIGITS + 2:
-        raise CertificateError(f"{where}: more than {MOST_DIGITS} digits")
-    try:
-        if not set(given) <= set("-/0123456789"):
-            raise ValueError
-        number = Fraction(given)
-    except (ValueError, ZeroDivisionError):
-        raise CertificateError(f"{where}: must be a rational in lowest terms, not {shown(given)}") from None
-    if str(number) != given:
-        raise CertificateError(f"{where}: must be a rational in lowest terms, not {shown(given)}")
-    return number
-
-
 def positive(value: object, where: str) -> Fraction:
     """Return a rational above 0."""
-    number = rational(value, where)
+    number = rational(value, where, DIGITS_OF_ACCOUNT)
     if number <= 0:
         raise CertificateError(f"{where}: must be above 0, not {number}")
     return number
@@ -180,7 +163,7 @@ def _mechanism(given: object, where: str, field: DecimalField, digits: int) -> t
     if name == "claim":
         member = fields(given, {"name", "epsilon", "delta"}, where)
         epsilon = positive(member["epsilon"], f"{where}: epsilon")
-        delta = rational(member["delta"], f"{where}: delta")
+        delta = rational(member["delta"], f"{where}: delta", DIGITS_OF_ACCOUNT)
         if not 0 <= delta < 1:
             raise CertificateError(f"{where}: delta is at least 0 and below 1")
         law = _response(epsilon, delta, field)

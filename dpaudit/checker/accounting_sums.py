@@ -18,8 +18,8 @@ from operator import mul
 from typing import Any
 
 from dpaudit.checker.accounting_laws import Discrete, Law, ListedEvent, Smooth
-from dpaudit.checker.intervals import DecimalField, Real
 from dpaudit.checker.reading import CertificateError, ForgedError
+from dpaudit.checker.reals import DecimalField, Real, gaussian_delta
 
 ADDED = {"mu": "μ", "rho": "ρ"}
 MOST_LOSS = 3_000
@@ -139,7 +139,7 @@ def _above(square: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
     """
     for digits in _DIGITS if delta < 1 else ():
         field = DecimalField(digits)
-        loss, wanted = _delta(field(square).root(), field(epsilon)), field(delta)
+        loss, wanted = gaussian_delta(field(square).root(), field(epsilon)), field(delta)
         if loss.high <= wanted.low:
             return False
         if loss.low > wanted.high:
@@ -147,15 +147,6 @@ def _above(square: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
     if delta < 1:
         raise ForgedError(f"δ is too close to {float(delta):.6g} to tell on which side it is")
     return False
-
-
-def _delta(mu: Real, epsilon: Real) -> Real:
-    """δ = Φᶜ(z) − e^ε·Φᶜ(z + μ) with z = ε/μ − μ/2, where e^ε is φ(z)/φ(z + μ)."""
-    field = mu.field
-    near = epsilon / mu - mu / 2
-    density, far = field.normal(near), near + mu
-    tail = density * field.mills(near) if field.far(near) else field.beyond(near)
-    return tail - (density * field.mills(far) if field.far(far) else epsilon.exp() * field.beyond(far))
 
 
 def exact_sum(

@@ -12,7 +12,6 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-from dpaudit.checker.prices import root
 from dpaudit.checker.ranges import (
     Number,
     NumberRange,
@@ -30,6 +29,7 @@ from dpaudit.checker.ranges import (
     subtract,
 )
 from dpaudit.checker.reading import CertificateError, rational, shown
+from dpaudit.checker.reals import root
 
 Ends = tuple[Number, Number]
 EVERYTHING = NumberRange(-math.inf, math.inf, True, True)

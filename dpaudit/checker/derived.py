@@ -9,40 +9,32 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.checker.accounted import Accounted, by_account
+from dpaudit.checker.certificate import Checked
 from dpaudit.checker.expressions import ColumnExpressions
 from dpaudit.checker.numbers import AllNumbers, Contribution, Moves, Neighbourhood, NumberVector, read_rows
 from dpaudit.checker.prices import (
     LAWS,
     MOST_RELEASES,
-    RULES,
-    Accounted,
-    Amount,
+    LargestByRules,
     Price,
     ReleaseNoise,
-    Sample,
     Spent,
-    by_account,
-    by_rules,
     dearest,
-    larger,
     read_noise,
     read_notion,
-    read_sample,
 )
 from dpaudit.checker.ranges import read_columns
-from dpaudit.checker.reading import CertificateError, ForgedError, Steps, fields, items, shown, whole
+from dpaudit.checker.reading import CertificateError, Steps, fields, items, shown, whole
+from dpaudit.checker.releases import proved, read_head, read_paths, read_samples
 
-BODY = {"notion", "delta", "columns", "expressions", "rows", "numbers", "samples", "releases", "paths"}
 _MOST_STEPS = 4_000_000
-MOST_PATHS = 20_000
 MOST_KINDS = 20_000  # that the releases of a path tell apart, of rows of one origin
 _STEPS_OF_CURVE = 50_000  # that one conversion of Gaussian noise counts for
-ROUNDED = Fraction(1, 10**9)
-"""By how much the bounds of two certificates may differ that round at other places, relatively."""
 _DISCRETE = ("discrete_laplace", "discrete_gaussian")
 _SPECIAL = {
     ("ball 1", "laplace"),
@@ -50,6 +42,19 @@ _SPECIAL = {
     ("any_key", "laplace_threshold"),
     ("reports", "randomised_response"),
 }
+_UNTOLD = (
+    "That the program computes these expressions, rows and numbers and makes these releases and no others is not "
+    "checked here: it rests on the reading of the program."
+)
+
+
+def check(given: dict[str, Any]) -> Checked:
+    """Check a certificate that derives from the records how far they move the releases."""
+    head = read_head(given, {"expressions", "rows", "numbers"}, frozenset({"account"}))
+    derivation = CheckedDerivation(given)
+    bound = derivation.bound(given, head.scope["group"])
+    head = replace(head, scope={**head.scope, "columns": derivation.domain()})
+    return proved(given, head, bound, [*derivation.sentences(), _UNTOLD], tuple(derivation.given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +90,11 @@ class CheckedDerivation:
         columns = read_columns(given["columns"])
         if scope.person is not None and scope.person not in {each.name for each in columns}:
             raise CertificateError(f"the column {shown(scope.person)}, which tells persons apart, is not declared")
-        self.samples: list[Sample] = []
-        units = []
-        for number, each in enumerate(items(given["samples"], "samples", MOST_RELEASES)):
-            each = fields(each, {"rate", "times", "of"}, f"sample {number}")
-            self.samples.append(read_sample(each, f"sample {number}"))
-            if each["of"] not in ("records", "persons") or type(each["of"]) is not str:
-                raise CertificateError(f"sample {number}: it is one of records or persons, not {shown(each['of'])}")
-            units.append(each["of"])
+        self.samples = read_samples(given["samples"], frozenset({"of"}))
+        units = [each["of"] for each in given["samples"]]
+        for number, of in enumerate(units):
+            if of not in ("records", "persons") or type(of) is not str:
+                raise CertificateError(f"sample {number}: it is one of records or persons, not {shown(of)}")
         self.expressions = ColumnExpressions(columns, given["expressions"], steps)
         self.rows = read_rows(given["rows"], self.expressions, units, scope)
         self.numbers = AllNumbers(given["numbers"], self.expressions, self.rows, scope, steps)
@@ -100,12 +102,7 @@ class CheckedDerivation:
             self._release(each, f"release {number}")
             for number, each in enumerate(items(given["releases"], "releases", MOST_RELEASES))
         ]
-        self.paths = [
-            Counter(whole(each, where, 0, len(self.releases) - 1) for each in items(path, where, MOST_RELEASES))
-            for where, path in (
-                (f"path {number}", path) for number, path in enumerate(items(given["paths"], "paths", MOST_PATHS, 1))
-            )
-        ]
+        self.paths = read_paths(given["paths"], len(self.releases))
         self._refuse_unused(given)
         used = {each for number in self.numbers.of for each in number.used}
         self.expressions.settle(used | {mask for rows in self.rows for mask in rows.masks})
@@ -302,30 +299,18 @@ class CheckedDerivation:
             ForgedError: if they show none.
         """
         notion, delta = read_notion(given, group)
-        alone = len(self.paths) == 1
-        worst: list[Amount] = [Fraction(0)] * RULES
-        converted = set[tuple[Amount, Fraction]]()
+        largest = LargestByRules(notion, delta, alone=len(self.paths) == 1)
+        converted = set[tuple[Any, ...]]()
         for path in self.paths:
             for spent in self.dearest(path):
                 total = spent.total(self.samples)
                 if delta and (total.gaussian, total.delta) not in converted:
                     converted.add((total.gaussian, total.delta))
                     self.steps.spend(_STEPS_OF_CURVE)
-                rules = by_rules(total, notion, delta, alone=alone)
-                worst = [larger(one, more) for one, more in zip(worst, rules, strict=True)]
-        if "account" in given:
-            if not delta or not alone:
-                raise CertificateError("an account is one of ε at a δ above 0, of releases on one path")
-            accounted = [
-                Accounted(self.releases[each].noise, counted, self._size(each), self._prices(each))
-                for each, counted in self.paths[0].items()
-            ]
-            is_replaced = self.scope.is_replaced
-            worst.append(by_account(given["account"], accounted, self.samples, delta, is_replaced=is_replaced))
-        known = [each for each in worst if each is not None]
-        if not known:
-            raise ForgedError(f"its releases show no finite bound of {notion}")
-        return min(known) * (group**2 if notion == "rho" else group)
+                largest.add(total)
+        priced = [self._accounted(path) for path in self.paths]
+        account = by_account(given, priced, self.samples, delta, is_replaced=self.scope.is_replaced)
+        return largest.bound(group, account)
 
     def sentences(self) -> list[str]:
         """Say what was computed, for people to read, once the bound was."""
@@ -341,38 +326,12 @@ class CheckedDerivation:
         """Return the declared domain: what each column of the data may hold."""
         return [each.told for each in self.expressions.columns if not each.match]
 
-    def _size(self, release: int) -> int:
-        of = self.numbers.of[self.releases[release].number]
-        return 2 if of.special else of.size
-
-    def _prices(self, release: int) -> list[Price]:
-        return [self._price(release, moved) for moved in self._moved([release])]
-
-
-def unlike(one: Mapping[str, Any], shown: Any, other: Mapping[str, Any], derived: Any) -> str:
-    """Say what a certificate of releases and the one that derives them say differently; empty if nothing.
-
-    Args:
-        one, other: the certificates, of version 1 and 2.
-        shown, derived: what the checker says that they prove.
-    """
-    if other.get("kind") != "releases" or other.get("version") != 2:
-        return "what a record adds is derived by a certificate of version 2 of releases"
-    if any(one[name] != other[name] for name in ("mechanism", "scope", "notion", "delta")):
-        return "what a record adds is derived for another program, scope or claim"
-    if abs(derived.bound - shown.bound) > shown.bound * ROUNDED:
-        return f"what a record adds shows {derived.statement}, and the releases show {shown.statement}"
-    first, second = map(_laws_of_paths, (one, other))
-    if first != second or len({*map(tuple, other["paths"])}) < len(other["paths"]):
-        return "what a record adds is derived for other releases, or other paths"
-    lines = [{each["line"] for each in given["releases"]} for given in (one, other)]
-    return "" if lines[0] <= lines[1] else "what a record adds is derived for releases on other lines"
-
-
-def _laws_of_paths(given: Mapping[str, Any]) -> set[tuple[str, ...]]:
-    """Return the laws of noise on each path."""
-    laws = [f"{each['law']} {each['scale']} {each['times']} {each['details']}" for each in given["releases"]]
-    return {tuple(sorted({laws[place] for place in path})) for path in given["paths"]}
+    def _accounted(self, path: Counter[int]) -> Iterator[Accounted]:
+        for release, counted in path.items():
+            each = self.releases[release]
+            of = self.numbers.of[each.number]
+            prices = [self._price(release, moved) for moved in self._moved([release])]
+            yield Accounted(each.noise, counted, 2 if of.special else of.size, prices)
 
 
 def _times(adds: Moves, times: int, exact: bool) -> Moves:

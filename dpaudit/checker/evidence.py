@@ -20,10 +20,9 @@ from fractions import Fraction
 from html.parser import HTMLParser
 from typing import Any
 
-from dpaudit.checker import Checked, check_certificate, check_text, prices
+from dpaudit.checker import FORMAT, CertificateError, Checked, check_certificate, check_text
 from dpaudit.checker.bounds import METHODS, PURE, Hits, Notion, TooLongError, second_bound
-from dpaudit.checker.derived import unlike
-from dpaudit.checker.reading import CertificateError
+from dpaudit.checker.certificate import notion_at, unlike
 
 # --- What is the id of a record? The SHA-256 of its canonical JSON (RFC 8785), with the standard library alone. ---
 
@@ -163,9 +162,9 @@ def check(text: str) -> Iterator[EvidenceFinding]:
         document = read_record(_block(text) if is_page else text)
     except (ValueError, RecursionError) as error:
         document = None
-        if '"dpaudit-certificate"' not in text or is_page:
+        if f'"{FORMAT}"' not in text or is_page:
             raise UnreadableEvidenceError(f"it cannot be read: {error}") from None
-    if document is None or (isinstance(document, dict) and document.get("format") == "dpaudit-certificate"):
+    if document is None or (isinstance(document, dict) and document.get("format") == FORMAT):
         yield _bare(text)
         return
     record = _record(document)
@@ -587,7 +586,7 @@ def _proved(record: Record, claim: _Claim | None, proved: Checked | None) -> Evi
     if (record["proof"].get("comparison") or {}).get("open_ends"):
         return EvidenceFinding("verdict", False, "not all of the program was read, and so nothing is proved")
     notion = claim.notion
-    alike = proved.notion == prices.notion_at(notion.parameter, notion.order) and proved.delta <= _limit(notion.delta)
+    alike = proved.notion == notion_at(notion.parameter, notion.order) and proved.delta <= _limit(notion.delta)
     holds = alike and Fraction(proved.bound) <= claim.limit
     return EvidenceFinding("verdict", holds, f"{proved.statement}, and {record['claim']} is claimed")
 

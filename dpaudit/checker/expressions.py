@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.checker import ranges, records
+from dpaudit.checker import ranges
 from dpaudit.checker.ranges import EITHER, DomainColumn, Number, NumberRange, Value, on_numbers, plain
-from dpaudit.checker.reading import CertificateError, Steps, fields, items, rational, shown, text, whole
+from dpaudit.checker.reading import CertificateError, Steps, fields, items, point, rational, shown, text, whole
 
 MOST_EXPRESSIONS = 20_000
 MOST_CELLS = 100_000  # of the columns of an expression, in all
@@ -382,13 +382,12 @@ def may_be(value: Value, key: Value) -> bool:
 
 
 def _point(value: object, where: str) -> tuple[str, Value]:
-    point = records.point(value, where)
-    if isinstance(point, str):
-        return "text", point
-    if isinstance(point, bool):
-        return "truth", point
-    assert isinstance(point, Fraction)
-    return "number", plain(point)
+    read = point(value, where)
+    if isinstance(read, str):
+        return "text", read
+    if isinstance(read, bool):
+        return "truth", read
+    return "number", plain(read)
 
 
 def _result(value: object, where: str) -> tuple[str | None, Value]:

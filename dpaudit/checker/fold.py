@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.checker.certificate import MOST_GROUP, Checked
+from dpaudit.checker.queries import Movement, QueryCertificate
 from dpaudit.checker.reading import (
     CertificateError,
     ForgedError,
@@ -19,7 +21,7 @@ from dpaudit.checker.reading import (
     text,
     whole,
 )
-from dpaudit.checker.shifts import MOST_GROUP, Movement, Region
+from dpaudit.checker.shifts import Region
 from dpaudit.checker.tree import MOST_NODES, CheckedTree, Condition, Leaf, condition, contradict, supports
 
 # --- Do the two runs of a fold keep distances that change when the query that differs is read? Its couplings say. ---
@@ -186,6 +188,15 @@ class _Case:
     def left(self, state: int | None, moved: bool) -> Fraction:
         """Return what a run may still cost from a state on (0 if it has stopped)."""
         return Fraction(0) if state is None else self.allowances[state][-1 if moved else 0]
+
+
+def check(given: dict[str, Any]) -> Checked:
+    """Check a certificate of a fold, or of one that selects."""
+    is_selection = given["kind"] == "selection"
+    more = {"winner", "place"} if is_selection else set[str]()
+    certificate = QueryCertificate.read(given, {"init", "states", "cases"} | more)
+    shown_by = check_selection if is_selection else check_fold
+    return certificate.proved(*shown_by(given, certificate.movement, Steps()))
 
 
 def check_fold(given: dict[str, Any], movement: Movement, steps: Steps) -> tuple[Fraction, list[str]]:

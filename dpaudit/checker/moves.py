@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from dpaudit.checker.intervals import ONE, ZERO, Interval, add, exact, hull, mul, neg, pure_rho
+from dpaudit.checker.certificate import ROUNDED, CertificateHead, Checked
+from dpaudit.checker.intervals import ONE, ZERO, Interval, add, exact, hull, mul, neg
 from dpaudit.checker.movement import (
     MOST_NODES,
     MOST_NUMBERS,
@@ -27,8 +28,9 @@ from dpaudit.checker.movement import (
     plain_range,
     read_nodes,
 )
-from dpaudit.checker.prices import RULES, Amount, Price, by_rules, larger, read_notion
+from dpaudit.checker.prices import LargestByRules, Price, read_notion
 from dpaudit.checker.reading import CertificateError, ForgedError, Steps, fields, items, rational, shown, text, whole
+from dpaudit.checker.reals import pure_rho
 
 # --- What do any number of numbers come to, beside one of them? ------------------------------------------
 
@@ -221,30 +223,41 @@ def _with(kind: str, rest: list[Any], parts: list[int]) -> list[Any]:
     return rest if kind == "const" else [*parts, *rest[1:]] if kind in ("pow", "mod") else parts
 
 
-BODY = {"notion", "delta", "nodes", "moves", "releases"}
-SCOPE = {"data", "container", "length", "low", "high", "relation", "parameters"}
+_SCOPE = {"data", "container", "length", "low", "high", "relation", "parameters"}
 ROUNDING = Fraction(1, 10**9)
 """By how much scales count as larger than they are written, relatively: they are floats."""
-GIVEN = "its scales are not smaller than written by more than one part in 10⁹, which floats are not"
-_MOST_STEPS = 100_000_000
+_GIVEN = "its scales are not smaller than written by more than one part in 10⁹, which floats are not"
+_MOST_STEPS, _MOST_STEPS_OF_NODES = 200_000_000, 100_000_000
 _MOST_MOVES, _MOST_RELEASES, _MOST_OF_RELEASE = 10_000, 10_000, 1_000
 _ADDED = ("laplace", "gaussian")
 _SELECTED = ("laplace", "gumbel", "exponential")
 _CHOSEN = ("exponentials", "")
+_UNTOLD = (
+    "That the program computes these expressions and makes these releases and no others is not checked here: it rests "
+    "on the reading of the program."
+)
 
 
-def read_scope(given: object) -> tuple[dict[str, Any], Interval]:
-    """Return the scope of a certificate, and the range of each number."""
-    scope = fields(given, SCOPE, "scope")
+def check(given: dict[str, Any]) -> Checked:
+    """Check a certificate of releases of numbers."""
+    head = CertificateHead.read(given, {"notion", "delta", "nodes", "moves", "releases"}, _SCOPE)
+    scope = head.scope
     for name, known in (("data", ("numbers",)), ("container", ("list", "array")), ("relation", ("replace",))):
-        if type(scope[name]) is not str or scope[name] not in known:
-            raise CertificateError(f"scope: {name} is one of {', '.join(known)}, not {shown(scope[name])}")
-    if scope["length"] != "any":
-        whole(scope["length"], "scope: the length", 1, MOST_NUMBERS)
+        head.one_of(name, known)
+    length = scope["length"]
+    count = f"any number of numbers, up to {MOST:,}," if length == "any" else f"{length} numbers"
+    if length != "any":
+        whole(length, "scope: the length", 1, MOST_NUMBERS)
     low, high = rational(scope["low"], "scope: low"), rational(scope["high"], "scope: high")
     if low > high:
         raise CertificateError("scope: low is above high")
-    return scope, side(low, high)
+    bound, sentences = check_moves(given, length, side(low, high), Steps(_MOST_STEPS))
+    holds = (
+        f"It holds for {scope['container']}s of {count} from {scope['low']} to {scope['high']}, "
+        "of which one is replaced by another."
+    )
+    delta, told = rational(given["delta"], "delta"), [holds, *sentences, _UNTOLD]
+    return head.proved("releases", bound, told, room=4 * ROUNDED, notion=given["notion"], delta=delta, given=(_GIVEN,))
 
 
 def side(low: Fraction, high: Fraction) -> Interval:
@@ -289,7 +302,7 @@ class MovedExpressions:
 def check_nodes(given: object, length: int | Literal["any"], within: Interval) -> MovedExpressions:
     """Return the expressions of operations, which are defined wherever all numbers are within their range."""
     expressions = MovedExpressions.of(given, length, within)
-    check_defined(expressions.nodes, expressions.box, Steps(_MOST_STEPS))
+    check_defined(expressions.nodes, expressions.box, Steps(_MOST_STEPS_OF_NODES))
     return expressions
 
 
@@ -337,17 +350,13 @@ def price(given: dict[str, Any], expressions: MovedExpressions) -> Fraction:
 def _priced(given: dict[str, Any], expressions: MovedExpressions, moves: dict[int, list[Fraction]]) -> Fraction:
     """Return the bound that releases have, where each number moves nodes no farther than so far."""
     notion, delta = read_notion(given, 1)
-    worst: list[Amount] = [Fraction(0)] * RULES
+    largest = LargestByRules(notion, delta, alone=True)
     for replaced in expressions.replaced:
         total = Price()
         for number, each in enumerate(items(given["releases"], "releases", _MOST_RELEASES)):
             total = total.plus(_price(each, f"release {number}", expressions, moves, replaced), 1)
-        rules = by_rules(total, notion, delta, alone=True)
-        worst = [larger(one, more) for one, more in zip(worst, rules, strict=True)]
-    known = [each for each in worst if each is not None]
-    if not known:
-        raise ForgedError(f"its releases show no finite bound of {notion}")
-    return min(known)
+        largest.add(total)
+    return largest.bound()
 
 
 def _move(given: object, where: str, expressions: MovedExpressions, steps: Steps) -> tuple[int, list[Fraction], int]:
@@ -398,8 +407,6 @@ def _price(
 
 
 __all__ = [
-    "BODY",
-    "GIVEN",
     "MOST",
     "MOST_NUMBERS",
     "REDUCTIONS",
@@ -409,7 +416,6 @@ __all__ = [
     "check_moves",
     "check_nodes",
     "price",
-    "read_scope",
     "settled",
     "side",
 ]

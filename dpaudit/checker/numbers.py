@@ -14,8 +14,7 @@ from typing import Any
 from dpaudit.checker.curves import Curved, norm, product_moved, range_of, range_of_sums
 from dpaudit.checker.expressions import ColumnExpressions, may_be
 from dpaudit.checker.ranges import EITHER, Number, NumberRange, Value, both, hull, plain
-from dpaudit.checker.reading import CertificateError, Steps, expression, fields, items, rational, whole
-from dpaudit.checker.records import point
+from dpaudit.checker.reading import CertificateError, Steps, expression, fields, items, point, rational, whole
 
 MOST_ROWS = 10_000
 MOST_NUMBERS = 20_000

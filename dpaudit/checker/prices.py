@@ -1,140 +1,23 @@
-"""What do releases cost, and which events has an account of them to list? The price of each law, and the sums.
-
-The theorems are in ``docs/certificate.md``. Everything is computed in fractions; square roots, logarithms and
-exponentials are rounded up.
-
-On a single path every release has one dominating pair, whatever was released before, so that certified accounting
-holds of their list (``docs/certificate.md``).
-"""
+"""What do releases cost? The price of each law, and the sums. The theorems are in ``docs/certificate.md``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from functools import lru_cache
-from math import fsum, isfinite, isqrt
+from math import fsum
 from typing import Any
 
-from dpaudit.checker.accounting import check_account
-from dpaudit.checker.accounting_laws import rational as listed_rational
-from dpaudit.checker.intervals import DecimalField
-from dpaudit.checker.reading import (
-    FORMAT,
-    VERSION,
-    CertificateError,
-    ForgedError,
-    Steps,
-    fields,
-    items,
-    rational,
-    shown,
-    text,
-    whole,
-)
-
-# --- Which events are the releases of a program with one path, at most? ----------------------------------
-
-
-ACCOUNT = {"format", "version", "kind", "events", "parameter", "at", "low", "high", "digits", "ends"}
-_NUMBER = {"gaussian": "noise", "laplace": "noise", "randomised response": "epsilon"}
-
-
-@dataclass(frozen=True, slots=True)
-class MovedRelease:
-    """A release of the path, and how far it moves at most in units of its scale."""
-
-    law: str  # of the noise
-    times: int  # how often it is made
-    sample: tuple[Fraction, int] | None  # rate, and how often the sample is drawn; None for all records
-    number: int | None  # which sample
-    squares: Fraction = Fraction(0)  # Σ d² of Gaussian noise; else 0
-    far: tuple[Fraction, ...] = ()  # d of each Laplace draw; else none
-    epsilon: Fraction = Fraction(0)  # of anything else; else 0
-
-
-Listed = tuple[str, Fraction, int, Fraction | None]
-"""Name, number (Σ d² for gaussian, d for laplace, ε for randomised response), count, and rate of the sample."""
-
-
-def events_of(moved: Iterable[MovedRelease]) -> list[Listed] | None:
-    """Return the events that releases are at most, in their order; None where there is no such list."""
-    counts: dict[tuple[str, Fraction, Fraction | None], int] = {}
-    inside: dict[int, tuple[tuple[Fraction, int], Fraction]] = {}
-    for each in moved:
-        if each.sample is not None and each.number is not None:
-            if each.far or each.epsilon:
-                return None  # nothing but Gaussian noise on a sample has a pair of its own
-            before = inside.get(each.number, (each.sample, Fraction(0)))[1]
-            inside[each.number] = each.sample, before + each.squares * each.times / each.sample[1]
-            continue
-        parts = [("laplace", far) for far in each.far]
-        parts += [("gaussian", each.squares)] if each.squares else []
-        parts += [("randomised response", each.epsilon)] if each.epsilon else []
-        for name, number in parts:
-            if number:
-                counts[name, number, None] = counts.get((name, number, None), 0) + each.times
-    for (rate, drawn), squares in inside.values():
-        if squares:
-            key = ("gaussian", squares, None if rate == 1 else rate)
-            counts[key] = counts.get(key, 0) + drawn
-    return [(name, number, count, rate) for (name, number, rate), count in counts.items()]
-
-
-def is_at_least(name: str, stated: Fraction, needed: Fraction) -> bool:
-    """Whether an event loses at least as much as one that is needed."""
-    if name == "randomised response":
-        return stated >= needed
-    return stated > 0 and stated ** (2 if name == "gaussian" else 1) * needed <= 1
-
-
-def check_accounted(given: object, needed: Sequence[Listed], delta: Fraction) -> Fraction:
-    """Return the ε that an account of the releases shows at a δ.
-
-    Raises:
-        ForgedError: it is one of other events, or at another δ, or does not show what it says.
-    """
-    account: dict[str, Any] = fields(given, ACCOUNT, "the account")
-    if account["format"] != FORMAT or type(account["version"]) is not int or account["version"] != VERSION:
-        raise CertificateError(f"the account is a certificate of the format {FORMAT!r}, version {VERSION}")
-    if account["kind"] != "account" or account["parameter"] != "epsilon":
-        raise CertificateError("the account of releases is one of ε at a δ")
-    listed = items(account["events"], "the account: events", 100_000)
-    if len(listed) != len(needed):
-        raise ForgedError("the account is one of other events than the releases")
-    for number, (event, (name, loss, count, rate)) in enumerate(zip(listed, needed, strict=True)):
-        where = f"the account: event {number}"
-        names = {"mechanism", "count"} | ({"sampling"} if rate is not None else set())
-        event = fields(event, names, where)
-        mechanism = fields(event["mechanism"], {"name", _NUMBER[name]}, where)
-        stated = listed_rational(mechanism[_NUMBER[name]], where)
-        same = mechanism["name"] == name and type(event["count"]) is int and event["count"] == count
-        if rate is not None:
-            sampling = fields(event["sampling"], {"name", "rate"}, where)
-            same = same and sampling["name"] == "poisson" and listed_rational(sampling["rate"], where) == rate
-        if not same or not is_at_least(name, stated, loss):
-            raise ForgedError(f"{where} loses less than the releases, or is another one")
-    account_checked = check_account(account)
-    if account_checked.at > delta or isinstance(account_checked.high, float):
-        raise ForgedError("the account is at a larger δ than there is, or bounds nothing from above")
-    return account_checked.high
-
-
-# --- What do releases cost? ------------------------------------------------------------------------------
-
+from dpaudit.checker.certificate import order_of
+from dpaudit.checker.reading import CertificateError, ForgedError, Steps, fields, rational, shown, text, whole
+from dpaudit.checker.reals import amplified, exponential, gaussian_epsilon, logarithm, logarithm_below, root
 
 MOST_RELEASES = 20_000
 MOST_TIMES = 10**9
 NOTIONS = ("epsilon", "rho", "mu")
-RULES = 4
-"""By how many rules ε at a δ is bounded."""
+_RULES = 4  # by which ε at a δ is bounded
 _MOST_BITS = 20_000  # of a sum of prices
-_PRECISE = Context(prec=60, rounding=ROUND_CEILING)
-_ROOM = Fraction(1, 10**40)  # relative: far more than the last of 60 digits
-_ROOT_DIGITS = 40
 _MOST_DEAREST = 5_000  # prices of which none is at least another
-_GAUSSIAN_DIGITS, _GAUSSIAN_PLACES = 50, 12  # of the arithmetic, and of the ε that is found
 
 Amount = Fraction | None
 """A number, or None for ∞."""
@@ -174,21 +57,6 @@ def read_sample(given: dict[str, Any], where: str) -> Sample:
     if not 0 < rate <= 1:
         raise CertificateError(f"{where}: a rate is above 0 and at most 1")
     return rate, whole(given["times"], f"{where}: times", 1, MOST_TIMES)
-
-
-def order_of(notion: object) -> Fraction | None:
-    """Return α of the notion "order α", the ε of Rényi divergence at that order (Mironov 2017); None of any other."""
-    if type(notion) is not str or not notion.startswith(_ORDER):
-        return None
-    return rational(notion.removeprefix(_ORDER), "the order")
-
-
-def notion_at(parameter: str, order: float | None) -> str:
-    """Return the notion of a certificate by its parameter, and by its order where it has one."""
-    return parameter if order is None or not isfinite(order) else f"{_ORDER}{Fraction(repr(float(order)))}"
-
-
-_ORDER = "order "
 
 
 def read_notion(given: dict[str, Any], group: int) -> tuple[str, Fraction]:
@@ -244,11 +112,6 @@ class Price:
             _plus(self.gaussian, other.gaussian, times),
             _plus(self.other, other.other, times),
         )
-
-
-def larger(one: Amount, other: Amount) -> Amount:
-    """Return the larger of two amounts."""
-    return None if one is None or other is None else max(one, other)
 
 
 def _plus(one: Amount, more: Amount, times: int) -> Amount:
@@ -361,16 +224,16 @@ def by_rules(price: Price, notion: str, delta: Fraction, *, alone: bool) -> list
         alone: whether there is but one path, so that every release has one dominating pair.
     """
     if notion == "mu":
-        return [None if price.mu2 is None or price.delta else root(price.mu2)] + [None] * (RULES - 1)
+        return [None if price.mu2 is None or price.delta else root(price.mu2)] + [None] * (_RULES - 1)
     if notion == "rho":
-        return [None if price.delta else price.rho] + [None] * (RULES - 1)
+        return [None if price.delta else price.rho] + [None] * (_RULES - 1)
     order = order_of(notion)
     if order is not None:  # at most ε at every order, and at most αρ (Bun & Steinke 2016, Definition 1.1)
         concentrated = None if price.delta or price.rho is None else order * price.rho
-        return [None if price.delta else price.epsilon, concentrated] + [None] * (RULES - 2)
+        return [None if price.delta else price.epsilon, concentrated] + [None] * (_RULES - 2)
     sums = price.epsilon if price.delta <= delta and not (price.delta and price.is_sampled) else None
     if not delta:
-        return [sums] + [None] * (RULES - 1)
+        return [sums] + [None] * (_RULES - 1)
     concentrated = gaussian = sampled = None
     if price.rho is not None and not price.delta:
         concentrated = price.rho + 2 * root(price.rho * -logarithm_below(delta))
@@ -385,60 +248,36 @@ def by_rules(price: Price, notion: str, delta: Fraction, *, alone: bool) -> list
     return [sums, concentrated, gaussian, sampled]
 
 
-@dataclass(frozen=True, slots=True)
-class Accounted:
-    """A release of the only path: its law, how often it is made there, of how many numbers, its price for each kind."""
-
-    noise: ReleaseNoise
-    counted: int
-    size: int
-    prices: Sequence[Price]
-
-
-def by_account(
-    account: object, listed: Iterable[Accounted], samples: Sequence[Sample], delta: Fraction, *, is_replaced: bool
-) -> Fraction:
-    """Return the ε of an account of the releases of the only path; ``account`` is as the certificate has it."""
-    moved, epsilon, spent = farthest(listed, samples, is_replaced=is_replaced)
-    needed = events_of(moved)
-    if not needed or not spent < delta:
-        raise ForgedError("an account of releases that have no pairs of their own, or no δ left")
-    return epsilon + check_accounted(account, needed, delta - spent)
-
-
-def farthest(
-    listed: Iterable[Accounted], samples: Sequence[Sample], *, is_replaced: bool
-) -> tuple[list[MovedRelease], Fraction, Fraction]:
-    """Return the releases of the only path, each at the most that any kind of records moves it; and ε and δ of others.
+class LargestByRules:
+    """The largest bound that each rule gives of prices: of all paths, for all pairs of kinds.
 
     Args:
-        listed: the releases.
-        samples: that they are made of.
-        is_replaced: whether one record is replaced by another.
+        notion, delta: as stated.
+        alone: whether there is but one path.
     """
-    moved, epsilon, spent = [], Fraction(0), Fraction(0)
-    for release in listed:
-        noise, prices = release.noise, release.prices
-        times = release.counted * noise.times
-        number = None if is_replaced else noise.sample
-        each = None if number is None else samples[number]
-        if noise.law == "gaussian":
-            squares = max((price.gaussian or Fraction(0) for price in prices), default=Fraction(0))
-            moved.append(MovedRelease("gaussian", times, each, number, squares=squares))
-        elif any(price.delta for price in prices):
-            epsilon += times * max(price.other or Fraction(0) for price in prices)
-            spent += times * max(price.delta for price in prices)
-        elif any(price.other is None or price.gaussian is None for price in prices):
-            raise ForgedError("an account of releases that have no pair of their own")
-        else:
-            most = max(price.other or Fraction(0) for price in prices)
-            alone = noise.law == "laplace" and release.size == 1
-            moved.append(
-                MovedRelease(
-                    noise.law, times, each, number, far=(most,) if alone else (), epsilon=0 * most if alone else most
-                )
-            )
-    return moved, epsilon, spent
+
+    def __init__(self, notion: str, delta: Fraction, *, alone: bool) -> None:
+        self._notion, self._delta, self._alone = notion, delta, alone
+        self._largest: list[Amount] = [Fraction(0)] * _RULES
+
+    def add(self, price: Price) -> None:
+        """Add a price."""
+        rules = by_rules(price, self._notion, self._delta, alone=self._alone)
+        self._largest = [
+            None if one is None or other is None else max(one, other)
+            for one, other in zip(self._largest, rules, strict=True)
+        ]
+
+    def bound(self, group: int = 1, by_account: Fraction | None = None) -> Fraction:
+        """Return the least bound of any rule, or of an account, for so many records.
+
+        Raises:
+            ForgedError: if none is finite.
+        """
+        known = [each for each in (*self._largest, by_account) if each is not None]
+        if not known:
+            raise ForgedError(f"its releases show no finite bound of {self._notion}")
+        return min(known) * (group**2 if self._notion == "rho" else group)
 
 
 # --- laws: the price of one release, whose numbers move within these intervals -------------------------------
@@ -560,71 +399,3 @@ _DETAILS = {
     "randomised_response": {"probability"},
     "above_threshold": {"above", "noise"},
 }
-
-
-# --- numbers that are no fractions, rounded up ---------------------------------------------------------------
-
-
-@lru_cache(maxsize=256)
-def gaussian_epsilon(square: Fraction, delta: Fraction) -> Fraction:
-    """Return a fraction above the ε at which a μ-GDP mechanism has this δ, for μ² = ``square`` (Balle & Wang 2018)."""
-    if not square:
-        return Fraction(0)
-    field = DecimalField(
-        _GAUSSIAN_DIGITS + min(2_000, int(square / 4) + 2 * isqrt(int(square)))
-    )  # Φ(−μ/2 − ε/μ) is tiny
-    mu = field(square).root()
-
-    def is_enough(steps: int) -> bool:
-        epsilon = field(Fraction(steps, 10**_GAUSSIAN_PLACES))
-        far, near = field.beyond(epsilon / mu + mu / 2), field.beyond(epsilon / mu - mu / 2)
-        return Fraction((near - epsilon.exp() * far).high) <= delta
-
-    low, high = -1, 10**_GAUSSIAN_PLACES
-    while not is_enough(high):
-        low, high = high, 2 * high
-        if high > 4_000 * 10**_GAUSSIAN_PLACES:
-            raise CertificateError("Gaussian noise that costs an ε above 4,000")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return Fraction(high, 10**_GAUSSIAN_PLACES)
-
-
-def root(value: Fraction) -> Fraction:
-    """Return a fraction at or above the square root: the root itself where it is a fraction."""
-    top, bottom = isqrt(value.numerator), isqrt(value.denominator)
-    if top**2 == value.numerator and bottom**2 == value.denominator:
-        return Fraction(top, bottom)
-    scale = 10**_ROOT_DIGITS
-    return Fraction(isqrt(value.numerator * scale**2 // value.denominator) + 1, scale)
-
-
-def exponential(value: Fraction) -> Fraction:
-    """Return a fraction above e^value."""
-    if value > 10_000:
-        raise CertificateError("a cost of more than 10,000")
-    power = Fraction(_PRECISE.exp(_decimal(value)))
-    return power * (1 + _ROOM)
-
-
-def logarithm(value: Fraction) -> Fraction:
-    """Return a fraction above ln(value), for a value of at least 1."""
-    return Fraction(_PRECISE.ln(_decimal(value))) + _ROOM * max(1, value.numerator.bit_length())
-
-
-def logarithm_below(value: Fraction) -> Fraction:
-    """Return a fraction below ln(value), for a value of at most 1."""
-    return -logarithm(1 / value)
-
-
-def _decimal(value: Fraction) -> Decimal:
-    """Return a decimal at or above a fraction, to 60 digits."""
-    return _PRECISE.divide(Decimal(value.numerator), Decimal(value.denominator))
-
-
-def amplified(rate: Fraction, epsilon: Fraction) -> Fraction:
-    """Return a fraction above ln(1 + q(e^ε − 1)), at most ε."""
-    if rate == 1 or not epsilon:
-        return epsilon
-    return min(epsilon, logarithm(1 + rate * (exponential(epsilon) - 1)))

@@ -15,9 +15,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
-from dpaudit.checker.prices import exponential, logarithm, root
-from dpaudit.checker.reading import CertificateError, ForgedError, fields, items, rational, shown, text
-from dpaudit.checker.records import MOST_COLUMNS, point
+from dpaudit.checker.reading import (
+    MOST_COLUMNS,
+    CertificateError,
+    ForgedError,
+    fields,
+    items,
+    point,
+    rational,
+    shown,
+    text,
+)
+from dpaudit.checker.reals import exponential, logarithm, root
 
 Number = Any
 """A whole number as an int, any other as a fraction; a float only for what has no end."""

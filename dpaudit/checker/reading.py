@@ -24,10 +24,12 @@ MOST_DIGITS = 60
 MOST_LEVELS = 20  # of an output
 MOST_MEMBERS = 10_000  # of an output
 MOST_LETTERS = 10_000  # of a text inside
+MOST_COLUMNS = 1_000
 DIGITS_OF_EXPRESSION = 200  # of the common denominator of an expression
+DIGITS_OF_ACCOUNT = 400  # of its numbers, and of its masses
 DIGITS_OF_VECTOR = 1_000  # of the common denominator of multipliers, or of a difference and its shift
 
-_RATIONAL = re.compile(r"(-?(?:0|[1-9][0-9]{0,59}))(?:/([1-9][0-9]{0,59}))?", re.ASCII)
+_RATIONAL = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:/([1-9][0-9]*))?", re.ASCII)
 _VARIABLE = re.compile(r"([qhsn])(0|[1-9][0-9]{0,5})", re.ASCII)
 
 
@@ -164,26 +166,45 @@ def whole(value: object, where: str, least: int, most: int) -> int:
     return value
 
 
-def rational(value: object, where: str) -> Fraction:
-    """Return a rational number from its text, which must be in lowest terms."""
-    number = _rational(value) if type(value) is str and len(value) <= 2 * MOST_DIGITS + 2 else None
+def rational(value: object, where: str, digits: int = MOST_DIGITS) -> Fraction:
+    """Return a rational number from its text, which must be in lowest terms, of so many digits each side at most."""
+    number = _rational(value, digits) if type(value) is str and len(value) <= 2 * digits + 2 else None
     if number is None:
         raise CertificateError(
-            f"{where}: must be a rational in lowest terms, as a text like '7/4', of at most {MOST_DIGITS} digits "
+            f"{where}: must be a rational in lowest terms, as a text like '7/4', of at most {digits} digits "
             f"each side, not {shown(value)} ({type(value).__name__})"
         )
     return number
 
 
 @lru_cache(maxsize=4096)
-def _rational(value: str) -> Fraction | None:
+def _rational(value: str, digits: int) -> Fraction | None:
     match = _RATIONAL.fullmatch(value)
     if match is None or value.startswith("-0"):
         return None
-    if match[2] is None:
-        return Fraction(int(match[1]))
-    numerator, denominator = int(match[1]), int(match[2])
+    top, bottom = match[1], match[2] or ""
+    if len(top.removeprefix("-")) > digits or len(bottom) > digits:
+        return None
+    if not bottom:
+        return Fraction(int(top))
+    numerator, denominator = int(top), int(bottom)
     return Fraction(numerator, denominator) if denominator > 1 and gcd(numerator, denominator) == 1 else None
+
+
+Point = Fraction | str | bool | None
+"""The value of a column, None for a missing one."""
+
+
+def point(value: object, where: str) -> Point:
+    """Return a value of a column: ["number", rational], ["text", text] or ["truth", true]."""
+    tag, given = items(value, where, 2, 2)
+    if tag == "number":
+        return rational(given, where)
+    if tag == "text":
+        return text(given, where)
+    if tag == "truth" and type(given) is bool:
+        return given
+    raise CertificateError(f"{where}: {shown(tag)} is no kind of value")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,42 +9,47 @@ This is version 1, in which every release says how far a record of each kind mov
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.checker.accounted import Accounted, by_account
+from dpaudit.checker.certificate import Checked
 from dpaudit.checker.prices import (
     LAWS,
     MOST_RELEASES,
-    RULES,
-    Accounted,
-    Amount,
+    LargestByRules,
     Price,
     ReleaseNoise,
     Sample,
     Spent,
-    by_account,
-    by_rules,
     dearest,
-    larger,
     read_noise,
     read_notion,
-    read_sample,
 )
-from dpaudit.checker.reading import CertificateError, ForgedError, Steps, fields, items, rational, shown, text, whole
+from dpaudit.checker.reading import (
+    MOST_COLUMNS,
+    CertificateError,
+    Point,
+    Steps,
+    fields,
+    items,
+    point,
+    rational,
+    shown,
+    text,
+    whole,
+)
+from dpaudit.checker.releases import proved, read_head, read_paths, read_samples
 
 # --- Which kinds of records are there, and how far does each move a number? ------------------------------
 
 
-MOST_COLUMNS = 1_000
 MOST_KINDS = 5_000
 MOST_TERMS = 100_000
 MOST_DEPTH = 10
 
-Point = Fraction | str | bool | None
-"""The value of a column, None for a missing one."""
 Interval = tuple[Fraction, Fraction]
 Test = tuple[int, str, Any]
 """The number of a column, an operator, and its operand."""
@@ -74,8 +79,8 @@ class ColumnValues:
             between = [(one + other) / 2 for one, other in itertools.pairwise(ordered)]
             points += [each for each in (*ordered, *between) if self._holds(each)]
         distinct: dict[tuple[bool, ...], Point] = {}
-        for point in points:
-            distinct.setdefault(tuple(meets(point, operator, operand) for _, operator, operand in tests), point)
+        for each in points:
+            distinct.setdefault(tuple(meets(each, operator, operand) for _, operator, operand in tests), each)
         return list(distinct.values())
 
     def _holds(self, value: Fraction) -> bool:
@@ -116,18 +121,6 @@ def read_columns(value: object) -> list[ColumnValues]:
     if len({each.name for each in columns}) < len(columns):
         raise CertificateError("columns: two of them have one name")
     return columns
-
-
-def point(value: object, where: str) -> Point:
-    """Return a value of a column: ["number", rational], ["text", text] or ["truth", true]."""
-    tag, given = items(value, where, 2, 2)
-    if tag == "number":
-        return rational(given, where)
-    if tag == "text":
-        return text(given, where)
-    if tag == "truth" and type(given) is bool:
-        return given
-    raise CertificateError(f"{where}: {shown(tag)} is no kind of value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +259,11 @@ def kinds_of(tests: set[Test], columns: Sequence[ColumnValues], steps: Steps) ->
 # --- Do the releases of a program prove its bound? -------------------------------------------------------
 
 
-MOST_PATHS = 20_000
-RELATIONS = ("add-remove", "replace")
+_MOST_GIVEN = 100  # lines of which it is given how far their values move
+_UNTOLD = (
+    "That the program makes these releases and no others, and that a record moves them no farther, is not checked "
+    "here: it rests on the reading of the program."
+)
 Listed = list[tuple["NumbersRelease", int]]
 """The releases of a path, each with how often it is made there."""
 
@@ -280,37 +276,43 @@ class NumbersRelease:
     values: tuple[MovedValue, ...]
 
 
-def _read_releases(
+def check(given: dict[str, Any]) -> Checked:
+    """Check a certificate of releases that say how far a record moves them."""
+    head = read_head(given, set(), frozenset({"account", "given"}))
+    bound, sentences = check_releases(given, head.scope["relation"], head.scope["group"], Steps())
+    granted: dict[str, str] = {}
+    for number, each in enumerate(items(given["given"], "given", _MOST_GIVEN, 1) if "given" in given else ()):
+        each = fields(each, {"line", "by"}, f"given {number}")
+        by, line = rational(each["by"], f"given {number}: by"), text(each["line"], f"given {number}: line")
+        if by < 0 or line in granted:
+            raise CertificateError(f"given {number}: a line moves once, by a number that is not negative")
+        granted[line] = f"{line} moves by at most {by} and does nothing else"
+    return proved(given, head, bound, [*sentences, _UNTOLD], tuple(granted.values()))
+
+
+def _read_paths(
     given: dict[str, Any], steps: Steps
-) -> tuple[list[ColumnValues], list[Sample], list[NumbersRelease]]:
-    columns = read_columns(given["columns"])
-    samples = [
-        read_sample(fields(each, {"rate", "times"}, f"sample {number}"), f"sample {number}")
-        for number, each in enumerate(items(given["samples"], "samples", MOST_RELEASES))
-    ]
+) -> tuple[list[ColumnValues], list[Sample], list[NumbersRelease], list[Listed]]:
+    columns, samples = read_columns(given["columns"]), read_samples(given["samples"])
     releases = [
         _release(each, columns, len(samples), f"release {number}", steps)
         for number, each in enumerate(items(given["releases"], "releases", MOST_RELEASES))
     ]
-    return columns, samples, releases
+    paths = read_paths(given["paths"], len(releases))
+    return columns, samples, releases, [[(releases[each], times) for each, times in path.items()] for path in paths]
 
 
 def accounted(given: dict[str, Any], relation: str) -> tuple[list[Accounted], list[Sample]]:
     """Return the releases of the only path with their prices, and the samples that they are made of."""
     steps = Steps()
-    columns, samples, releases = _read_releases(given, steps)
-    (path,) = given["paths"]
-    return _accounted([(releases[place], times) for place, times in Counter(path).items()], columns, relation, steps), (
-        samples
-    )
+    columns, samples, _, (path,) = _read_paths(given, steps)
+    return list(_accounted(path, columns, relation, steps)), samples
 
 
-def _accounted(listed: Listed, columns: list[ColumnValues], relation: str, steps: Steps) -> list[Accounted]:
-    priced = []
+def _accounted(listed: Listed, columns: list[ColumnValues], relation: str, steps: Steps) -> Iterator[Accounted]:
     for each, times in listed:
         pairs = _pairs([each], columns, relation, steps)
-        priced.append(Accounted(each.noise, times, len(each.values), [_price(each, *pair) for pair in pairs]))
-    return priced
+        yield Accounted(each.noise, times, len(each.values), [_price(each, *pair) for pair in pairs])
 
 
 def _pairs(
@@ -347,17 +349,12 @@ def _parts(listed: Listed) -> list[Listed]:
 
 def check_releases(given: dict[str, Any], relation: str, group: int, steps: Steps) -> tuple[Fraction, list[str]]:
     """Return the bound that the releases show, and what was checked; raises where something fails."""
-    columns, samples, releases = _read_releases(given, steps)
+    columns, samples, releases, paths = _read_paths(given, steps)
     notion, delta = read_notion(given, group)
-    paths = items(given["paths"], "paths", MOST_PATHS, 1)
-    alone, most_kinds = len(paths) == 1, 0
-    worst: list[Amount] = [Fraction(0)] * RULES
+    most_kinds = 0
+    largest = LargestByRules(notion, delta, alone=len(paths) == 1)
     of_parts: dict[tuple[tuple[int, int], ...], list[Spent]] = {}
-    for number, path in enumerate(paths):
-        counted = Counter(
-            whole(each, f"path {number}", 0, len(releases) - 1) for each in items(path, f"path {number}", MOST_RELEASES)
-        )
-        listed = [(releases[place], times) for place, times in counted.items()]
+    for listed in paths:
         spent = [Spent()]
         for part in _parts(listed):
             key = tuple((id(release), times) for release, times in part)
@@ -368,18 +365,10 @@ def check_releases(given: dict[str, Any], relation: str, group: int, steps: Step
                 of_parts[key] = dearest([_spent(part, samples, *pair) for pair in pairs], samples, steps)
             spent = dearest([one.joined(other) for one in spent for other in of_parts[key]], samples, steps)
         for each in spent:
-            found_by = by_rules(each.total(samples), notion, delta, alone=alone)
-            worst = [larger(one, more) for one, more in zip(worst, found_by, strict=True)]
-    if "account" in given:
-        if not delta or not alone:
-            raise CertificateError("an account is one of ε at a δ above 0, of releases on one path")
-        priced = _accounted(listed, columns, relation, steps)
-        worst.append(by_account(given["account"], priced, samples, delta, is_replaced=relation == "replace"))
-    known = [each for each in worst if each is not None]
-    if not known:
-        raise ForgedError(f"its releases show no finite bound of {notion}")
-    bound = min(known) * (group**2 if notion == "rho" else group)
-    return bound, [
+            largest.add(each.total(samples))
+    priced = [_accounted(listed, columns, relation, steps) for listed in paths]
+    account = by_account(given, priced, samples, delta, is_replaced=relation == "replace")
+    return largest.bound(group, account), [
         f"There are {len(releases):,} releases on {len(paths):,} paths, and at most {most_kinds:,} kinds of "
         "records, or pairs of them, that releases which hang together tell apart; every one was priced.",
     ]

@@ -14,6 +14,8 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from dpaudit.checker.certificate import Checked
+from dpaudit.checker.queries import MOST_LENGTH, Movement, QueryCertificate
 from dpaudit.checker.reading import (
     DIGITS_OF_VECTOR,
     CertificateError,
@@ -41,30 +43,6 @@ from dpaudit.checker.tree import (
 )
 
 MOST_DIFFERENCES = 20_000
-MOST_LENGTH = 1_000
-MOST_GROUP = 1_000
-MOVEMENTS = ("all", "one", "monotone", "norm=1")
-
-
-@dataclass(frozen=True, slots=True)
-class Movement:
-    """How the queries of neighbouring datasets differ."""
-
-    name: str  # "all", "one", "monotone" or "norm=1"
-    group: int  # how many steps
-    integer: bool  # whether the data are whole numbers
-
-    @property
-    def summed(self) -> bool:
-        """Whether the sum of all |differences| is limited, instead of each of them."""
-        return self.name in ("one", "norm=1")
-
-    @property
-    def ranges(self) -> list[tuple[int, int]]:
-        """The ranges of a query's difference; the box of each range is covered separately."""
-        if self.name == "monotone":
-            return [(up - self.group, up) for up in range(self.group + 1)]
-        return [(-self.group, self.group)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +319,21 @@ def _shares(
 # shifts.
 
 MOST_CONDITIONS = 10_000  # of a hull
+
+
+def check(given: dict[str, Any]) -> Checked:
+    """Check a certificate of a tree, perhaps of values of the queries."""
+    certificate = QueryCertificate.read(given, {"nodes", "classes"}, frozenset({"values"}))
+    steps, told = Steps(), list[str]()
+    count, moved = certificate.head.scope["length"], certificate.movement
+    if "values" in given:
+        count, moved = check_values(given["values"], count, moved, steps)
+        told = [
+            f"The tree reads {count:,} values of the queries, each computed on branches of its own; for every pair "
+            "of branches neighbours move them no farther than the proof takes them to."
+        ]
+    bound, sentences = check_tree(given, count, moved, steps)
+    return certificate.proved(bound, [*told, *sentences])
 
 
 def check_tree(given: dict[str, Any], length: int, movement: Movement, steps: Steps) -> tuple[Fraction, list[str]]:

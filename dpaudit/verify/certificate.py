@@ -12,7 +12,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any, Literal
 
-from dpaudit.checker.prices import notion_at
+from dpaudit.checker.certificate import notion_at
 from dpaudit.decimals import short_decimal
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.neighbours.relation import Relation

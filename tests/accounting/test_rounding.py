@@ -26,7 +26,7 @@ from dpaudit.accounting.losses import (
     rounded_up,
     short,
 )
-from dpaudit.checker.intervals import pure_rho
+from dpaudit.checker.reals import pure_rho
 from dpaudit.privacy import PureDP
 
 NUMBERS = [Fraction(1, 3), Fraction(2, 3), Fraction(1, 10), Fraction(3, 10), Fraction(10**70, 3 * 10**69 + 1)]

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from dpaudit.checker import CertificateError, check_certificate
-from dpaudit.checker.prices import MovedRelease, events_of, is_at_least
+from dpaudit.checker.accounted import MovedRelease, events_of, is_at_least
 from dpaudit.neighbours import parse_relation
 from dpaudit.reading.universe.cells import declared
 from dpaudit.targets.mechanism import mechanism

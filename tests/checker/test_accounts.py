@@ -26,7 +26,7 @@ from dpaudit.accounting.lattice import coarser, shares
 from dpaudit.checker import CertificateError, ForgedError, check_certificate, check_text
 from dpaudit.checker.accounting_laws import step
 from dpaudit.checker.accounting_sums import FINER, Composer, Lattice, Loss
-from dpaudit.checker.intervals import DecimalField, Real
+from dpaudit.checker.reals import DecimalField, Real
 
 
 def ball(value):

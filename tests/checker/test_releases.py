@@ -25,7 +25,7 @@ from support.made_releases import (
 from support.nightly import mostly_at_night
 
 from dpaudit.checker import CertificateError, check_certificate
-from dpaudit.checker.prices import amplified, exponential, gaussian_epsilon, logarithm, logarithm_below, root
+from dpaudit.checker.reals import amplified, exponential, gaussian_epsilon, logarithm, logarithm_below, root
 
 ACCEPTED = {
     "a count": certificate([release("laplace", "1", COUNT)], "1"),

@@ -8,7 +8,7 @@ from scipy.special import betainc, betaincc
 from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
-from dpaudit.checker import intervals
+from dpaudit.checker import bounds
 from dpaudit.stats.joint_region import probability_at_least, probability_at_most
 
 laws = settings(derandomize=True, max_examples=120, deadline=None)
@@ -38,9 +38,9 @@ def test_quantiles_in_plain_python_are_the_same(drawn, error):
     hits, runs = drawn
     low, high = proportion_confint(hits, runs, 2 * error, method="beta")
     if hits:
-        assert intervals.quantile(hits, runs - hits + 1, error) == pytest.approx(low, rel=1e-9, abs=1e-15)
+        assert bounds.quantile(hits, runs - hits + 1, error) == pytest.approx(low, rel=1e-9, abs=1e-15)
     if hits < runs:
-        assert intervals.quantile(hits + 1, runs - hits, error, upper=True) == pytest.approx(high, rel=1e-9, abs=1e-15)
+        assert bounds.quantile(hits + 1, runs - hits, error, upper=True) == pytest.approx(high, rel=1e-9, abs=1e-15)
 
 
 @pytest.mark.slow

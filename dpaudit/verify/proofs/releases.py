@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.checker import VERSION, Checked, check_certificate
-from dpaudit.checker.derived import unlike
+from dpaudit.checker.certificate import unlike
 from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.checker import DERIVED_VERSION, CertificateError, ForgedError, prices, records
-from dpaudit.checker.derived import ROUNDED, CheckedDerivation
+from dpaudit.checker import DERIVED_VERSION, CertificateError, ForgedError, accounted, records
+from dpaudit.checker.certificate import ROUNDED, order_of
+from dpaudit.checker.derived import CheckedDerivation
 from dpaudit.checker.reading import MOST_DIGITS, Steps
 from dpaudit.errors import UsageError
 from dpaudit.reading.universe import cells, drive, state, steps
@@ -388,24 +389,24 @@ def account(releases: Releases, *, replace: bool, delta: Fraction) -> tuple[Frac
         return None
     try:
         listed, samples = records.accounted(parts_of(releases), "replace" if replace else "add-remove")
-        moved, epsilon, spent = prices.farthest(listed, samples, is_replaced=replace)
+        moved, epsilon, spent = accounted.farthest(listed, samples, is_replaced=replace)
     except CertificateError:
         return None
-    needed = prices.events_of(moved)
+    needed = accounted.events_of(moved)
     if not needed or not spent < delta or sum(map(_lost, needed)) > _MOST:
         return None
     try:
-        accounted = certify(_events(needed), delta=delta - spent, tolerance=TOLERANCE)
+        account_shown = certify(_events(needed), delta=delta - spent, tolerance=TOLERANCE)
     except UsageError:  # too small a δ, too little memory, or without python-flint
         return None
     return (
-        (epsilon + Fraction(accounted.certificate["high"]), accounted.certificate)
-        if math.isfinite(accounted.high)
+        (epsilon + Fraction(account_shown.certificate["high"]), account_shown.certificate)
+        if math.isfinite(account_shown.high)
         else None
     )
 
 
-def _lost(event: prices.Listed) -> float:
+def _lost(event: accounted.Listed) -> float:
     """Return about the μ² of an event: of sampled Gaussian noise q²·n·(e^μ² − 1) (Bu, Dong, Long & Su 2020)."""
     name, number, count, rate = event
     square = float(number if name == "gaussian" else number**2)
@@ -414,7 +415,7 @@ def _lost(event: prices.Listed) -> float:
     return math.inf if square > _MOST else float(rate) ** 2 * count * math.expm1(square)
 
 
-def _events(needed: Sequence[prices.Listed]) -> Any:
+def _events(needed: Sequence[accounted.Listed]) -> Any:
     from dpaudit.accounting import Events, Gaussian, Laplace, RandomisedResponse
 
     parts = []
@@ -426,7 +427,7 @@ def _events(needed: Sequence[prices.Listed]) -> Any:
             math.isqrt(int(_OF_LISTED**2 / number)) if name == "gaussian" else int(_OF_LISTED / number),
             _OF_LISTED,
         )
-        assert prices.is_at_least(name, noise, number)
+        assert accounted.is_at_least(name, noise, number)
         event: Any = Gaussian(noise) if name == "gaussian" else Laplace(noise)
         parts.append((event if rate is None else event.poisson(rate), count))
     return Events(tuple(parts))
@@ -449,7 +450,7 @@ def prices_alone(certificate: Mapping[str, Any]) -> tuple[str, ...]:
 def _notion(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
     """Return what a release is priced in: there is no ε of Gaussian noise without a δ."""
     notion: str = certificate["notion"]
-    return "rho" if prices.order_of(notion) or (notion == "epsilon" and release["law"] in _GAUSSIAN) else notion
+    return "rho" if order_of(notion) or (notion == "epsilon" and release["law"] in _GAUSSIAN) else notion
 
 
 def _price(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
