@@ -1,4 +1,4 @@
-"""What is a list of the site, made when it is built? Modules, members of evidence, keys, the museum.
+"""What is a list of the site, made when it is built? Modules, members of evidence, keys, the museum, what to review.
 
 python docs/lists.py        writes them by hand
 """
@@ -24,6 +24,7 @@ def write() -> None:
     (HERE / "generated").mkdir(exist_ok=True)
     (HERE / "generated" / "members.md").write_text(members(), encoding="utf-8")
     (HERE / "generated" / "context.md").write_text(context(), encoding="utf-8")
+    (HERE / "generated" / "reviewed.md").write_text(reviewed(), encoding="utf-8")
 
 
 @functools.cache
@@ -44,6 +45,40 @@ def modules() -> str:
         lines += [f"- `{other.name}`: {question(other)}" for other in others]
         lines += [""] if others else []
     return "\n".join(lines)
+
+
+def trusted(*modules: str) -> dict[str, int]:
+    """The modules of the checker that these come to, with how many lines each has; its door is always one of them."""
+    files = {file.stem: file.read_text(encoding="utf-8") for file in (ROOT / "dpaudit" / "checker").glob("*.py")}
+    lines: dict[str, int] = {}
+    waiting = ["__init__", *modules]
+    while waiting:
+        module = waiting.pop()
+        if module in lines:
+            continue
+        lines[module] = files[module].count("\n")
+        for node in ast.walk(ast.parse(files[module])):
+            name = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+            if name == "dpaudit.checker":
+                waiting += [each.name for each in node.names if each.name in files]
+            waiting += [name.removeprefix("dpaudit.checker.")] if name.startswith("dpaudit.checker.") else []
+    return lines
+
+
+def reviewed() -> str:
+    """A table of what a reviewer reads to trust the check of each kind of certificate, and of evidence."""
+    from dpaudit.checker import KINDS
+
+    ways = {f"`{kind}`, version {version}": [module] for (kind, version), module in KINDS.items()}
+    account = ways["`account`, version 1"]
+    ways |= {f"{name}, with an account": [*own, *account] for name, own in ways.items() if "`releases`" in name}
+    common, rows = trusted(), []
+    for name, modules in {**ways, "evidence": ["__main__"]}.items():
+        read = trusted(*modules)
+        own = ", ".join(f"`{each}`" for each in sorted(read.keys() - common.keys()))
+        rows.append(f"| {name} | {own} | {sum(read.values()):,} |")
+    ground = ", ".join(f"`{each}`" for each in sorted(common))
+    return "\n".join([f"| to trust the check of | read, with {ground} | lines in all |", "|---|---|---|", *rows]) + "\n"
 
 
 def documented(kind: type) -> tuple[str, dict[str, str]]:

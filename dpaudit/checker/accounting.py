@@ -18,6 +18,7 @@ from dpaudit.checker.accounting_laws import Discrete, Law, ListedEvent, Smooth, 
 from dpaudit.checker.accounting_sums import (
     ADDED,
     MOST_LOSS,
+    ClaimedInterval,
     Composer,
     Lattice,
     Loss,
@@ -61,52 +62,49 @@ def check(given: dict[str, Any]) -> Checked:
         CertificateError: it is not of this format, or too large.
     """
     fields(given, _FIELDS, "the certificate")
-    parameter = given["parameter"]
+    claimed = _claimed(given)
+    listed = items(given["events"], "events", MOST_EVENTS, 1)
+    ends = items(given["ends"], "ends", 3)
+    with _many_digits():
+        field = DecimalField(claimed.digits + _GUARDS[-1])
+        steps = [step(event, f"event {number}", field, claimed.digits) for number, event in enumerate(listed)]
+        relations = frozenset.intersection(*(one.relations for one in steps))
+        if not relations:
+            raise ForgedError("the events have no relation of neighbours in common")
+        parameter, at = claimed.parameter, claimed.at
+        if parameter in ADDED:
+            told = check_sum(listed, steps, claimed, ends)
+        elif claimed.digits:
+            told = _composed(listed, steps, ends, claimed)
+        elif parameter == "delta" or at:
+            told = _by_formula(listed, steps, ends, claimed)
+        else:
+            told = _summed(listed, steps, ends, claimed)
+        name = ADDED.get(parameter, "ε" if parameter == "epsilon" else "δ")
+        other = "" if parameter in ADDED else f" at δ = {at}" if parameter == "epsilon" else f" at ε = {at}"
+        said = f"{float(claimed.low):.9g} ≤ {name} ≤ {float(claimed.high):.9g}{other}: {_ENDS}."
+        events = [f"{one.count} × {one.name}" for one in steps]
+        scope = {name: given[name] for name in ("parameter", "at", "low", "high")}
+        scope |= {"relations": sorted(relations), "events": events}
+        return Checked(claimed.high, "account", {"name": " + ".join(events), "source": ""}, scope, (said, *told))
+
+
+def _claimed(given: dict[str, Any]) -> ClaimedInterval:
+    parameter, ends = given["parameter"], [given["low"], given["high"]]
     if type(parameter) is not str or parameter not in ("epsilon", "delta", *ADDED):
         raise CertificateError(f"the parameter is 'epsilon', 'delta', 'mu' or 'rho', not {shown(parameter)}")
-    at, low, high = (
-        rational(given["at"], "at", DIGITS_OF_ACCOUNT), _bound(given["low"], "low"), _bound(given["high"], "high")
-    )  # fmt: skip
+    at = rational(given["at"], "at", DIGITS_OF_ACCOUNT)
+    low, high = (
+        math.inf if end == "infinity" and type(end) is str else rational(end, name, DIGITS_OF_ACCOUNT)
+        for name, end in zip(("low", "high"), ends, strict=True)
+    )
     if not 0 <= low <= high:
         raise CertificateError("the interval begins at 0 or above, and does not end before it begins")
     if math.inf in (low, high) and parameter != "epsilon":
         raise CertificateError("of all that is accounted for, ε alone may be infinite")
     if at < 0 or (parameter == "epsilon" and at >= 1) or (parameter == "delta" and high > 1):
         raise CertificateError("δ is at least 0 and at most 1 (below 1 where ε is asked for), and ε at least 0")
-    digits = whole(given["digits"], "digits", 0, DIGITS_OF_ACCOUNT)
-    listed = items(given["events"], "events", MOST_EVENTS, 1)
-    ends = items(given["ends"], "ends", 3)
-    with _many_digits():
-        field = DecimalField(digits + _GUARDS[-1])
-        steps = [step(event, f"event {number}", field, digits) for number, event in enumerate(listed)]
-        relations = frozenset.intersection(*(one.relations for one in steps))
-        if not relations:
-            raise ForgedError("the events have no relation of neighbours in common")
-        if parameter in ADDED:
-            told = check_sum(listed, steps, parameter, (at, low, high, digits), ends)
-        elif digits:
-            told = _composed(listed, steps, ends, parameter, at, low, high, digits)
-        elif parameter == "delta" or at:
-            told = _by_formula(listed, steps, ends, parameter, at, low, high)
-        else:
-            told = _summed(listed, steps, ends, low, high, field)
-        name = ADDED.get(parameter, "ε" if parameter == "epsilon" else "δ")
-        other = "" if parameter in ADDED else f" at δ = {at}" if parameter == "epsilon" else f" at ε = {at}"
-        said = f"{float(low):.9g} ≤ {name} ≤ {float(high):.9g}{other}: {_ENDS}."
-        events = [f"{one.count} × {one.name}" for one in steps]
-        scope = {name: given[name] for name in ("parameter", "at", "low", "high")}
-        scope |= {"relations": sorted(relations), "events": events}
-        return Checked(high, "account", {"name": " + ".join(events), "source": ""}, scope, (said, *told))
-
-
-def _bound(value: object, where: str) -> Number:
-    """Return an end of an interval: a rational, or infinity."""
-    return math.inf if value == "infinity" and type(value) is str else rational(value, where, DIGITS_OF_ACCOUNT)
-
-
-def _open(parameter: str, high: Number) -> bool:
-    """Whether an interval says nothing from above."""
-    return high == (1 if parameter == "delta" else math.inf)
+    return ClaimedInterval(parameter, at, low, high, whole(given["digits"], "digits", 0, DIGITS_OF_ACCOUNT))
 
 
 @contextmanager
@@ -122,37 +120,28 @@ def _many_digits() -> Iterator[None]:
         sys.set_int_max_str_digits(before)
 
 
-def _by_formula(
-    listed: list[Any],
-    steps: list[ListedEvent],
-    ends: list[Any],
-    parameter: str,
-    at: Fraction,
-    low: Number,
-    high: Number,
-) -> list[str]:
+def _by_formula(listed: list[Any], steps: list[ListedEvent], ends: list[Any], claimed: ClaimedInterval) -> list[str]:
     """Without masses the formula of Gaussian noise shows both ends, or one order the upper one and it the lower."""
     told = []
     for number, end in enumerate(ends):
         member = fields(end, {"side", "order"}, where := f"end {number}")
         if number:
             raise CertificateError(f"{where}: without digits there is at most one end, an order")
-        told.append(_ordered(steps, member, where, parameter, at, high, 0))
-    return [*told, *gaussian_sum(listed, parameter, (at, low, high), bounded=bool(ends) or _open(parameter, high))]
+        told.append(_ordered(steps, member, where, claimed))
+    return [*told, *gaussian_sum(listed, claimed, bounded=bool(ends) or claimed.is_open)]
 
 
-def _summed(
-    listed: list[Any], steps: list[ListedEvent], ends: list[Any], low: Number, high: Number, field: DecimalField
-) -> list[str]:
+def _summed(listed: list[Any], steps: list[ListedEvent], ends: list[Any], claimed: ClaimedInterval) -> list[str]:
     """At δ = 0, ε is the sum of the largest losses, and infinite where one of them is."""
+    low, high, field = claimed.low, claimed.high, DecimalField(_GUARDS[-1])
     if ends:
         raise CertificateError("at δ = 0 the largest losses are added, and there are no ends")
     if isinstance(low, float):
         if not any(_unbounded(one.below) for one in steps):
             raise ForgedError("no loss is shown to have no bound")
         return ["Some losses have no bound, so that no finite ε holds at δ = 0."]
-    if told := exact_sum(listed, "epsilon", (Fraction(0), low, high), ends):
-        return told
+    if exact_sum(listed, low, high):
+        return ["The largest losses of all steps were added, exactly."]
     total = [field(0), field(0)]
     for one in steps:
         for side, law in enumerate((one.below, one.above)):
@@ -178,16 +167,8 @@ def _largest(law: Law) -> Real:
     return most
 
 
-def _composed(
-    listed: list[Any],
-    steps: list[ListedEvent],
-    ends: list[Any],
-    parameter: str,
-    at: Fraction,
-    low: Number,
-    high: Number,
-    digits: int,
-) -> list[str]:
+def _composed(listed: list[Any], steps: list[ListedEvent], ends: list[Any], claimed: ClaimedInterval) -> list[str]:
+    parameter, at, low, high = claimed.parameter, claimed.at, claimed.low, claimed.high
     symmetric = all(one.symmetric for one in steps)
     wanted = (
         {("remove", "above")} | (set() if symmetric else {("add", "above")}) | ({("remove", "below")} if low else set())
@@ -195,7 +176,7 @@ def _composed(
     curved = all(one.curved for one in steps)
     if not curved:
         wanted = {("order", "above")} | (wanted & {("remove", "below")})
-    if _open(parameter, high):
+    if claimed.is_open:
         wanted &= {("remove", "below")}
     told, seen = [], set()
     for number, end in enumerate(ends):
@@ -206,7 +187,7 @@ def _composed(
             if ("order", "above") in seen:
                 raise CertificateError(f"{where}: an order is there twice")
             seen.add(("order", "above"))
-            told.append(_ordered(steps, fields(end, {"side", "order"}, where), where, parameter, at, high, digits))
+            told.append(_ordered(steps, fields(end, {"side", "order"}, where), where, claimed))
             continue
         needed = {"direction", "side", "step", "corners", "events", "cuts", "digest", "sums"}
         member = fields(end, needed, where, frozenset({"program", "factors"}))
@@ -216,9 +197,9 @@ def _composed(
         if key[1] == "above" and not curved:
             raise ForgedError(f"{where}: no pair dominates a claim of ρ, so it has no composition from above")
         seen.add(key)
-        claimed = (high if key[1] == "above" else low) if parameter == "epsilon" else at
-        sums = _end(listed, member, where, key == ("add", "above"), key[1] == "above", digits, claimed)
-        value = sums.at_infinity() if isinstance(claimed, float) else sums.delta(claimed)
+        epsilon = (high if key[1] == "above" else low) if parameter == "epsilon" else at
+        sums = _end(listed, member, where, key == ("add", "above"), key[1] == "above", claimed.digits, epsilon)
+        value = sums.at_infinity() if isinstance(epsilon, float) else sums.delta(epsilon)
         if key[1] == "above":
             limit = at if parameter == "epsilon" else high
             if not Fraction(value) <= limit:
@@ -228,19 +209,18 @@ def _composed(
             shows = Fraction(value) > limit if parameter == "epsilon" else Fraction(value) >= limit
             if not shows:
                 raise ForgedError(f"{where}: δ is not shown to be above {float(limit):.6g}, only {float(value):.6g}")
-        told.append(f"{key[0].capitalize()}, from {key[1]}: {sums.length:,} places, masses of {digits} digits.")
+        told.append(f"{key[0].capitalize()}, from {key[1]}: {sums.length:,} places, masses of {claimed.digits} digits.")
     if missing := wanted - seen:
         raise ForgedError(f"there is no composition for {', from '.join(min(missing))}")
     return told
 
 
-def _ordered(
-    steps: list[ListedEvent], end: dict[str, Any], where: str, parameter: str, at: Fraction, high: Number, digits: int
-) -> str:
+def _ordered(steps: list[ListedEvent], end: dict[str, Any], where: str, claimed: ClaimedInterval) -> str:
     """δ ≤ e^((α − 1)(αρ − ε))·(1 − 1/α)^(α − 1)/α (Canonne, Kamath & Steinke 2020, Proposition 12)."""
     alpha = rational(end["order"], f"{where}: order", DIGITS_OF_ACCOUNT)
     if end["side"] != "above" or alpha <= 1:
         raise CertificateError(f"{where}: an order is above 1, and bounds from above")
+    at, high = claimed.at, claimed.high
     if isinstance(high, float):
         raise CertificateError(f"{where}: an order bounds from above, and nothing is claimed there")
     rho = Fraction(0)
@@ -248,8 +228,8 @@ def _ordered(
         if one.rho is None:
             raise ForgedError(f"{where}: {one.name} has no ρ that is known")
         rho += one.rho * one.count
-    field = DecimalField(digits + _GUARDS[-1])
-    epsilon, delta = (high, at) if parameter == "epsilon" else (at, high)
+    field = DecimalField(claimed.digits + _GUARDS[-1])
+    epsilon, delta = (high, at) if claimed.parameter == "epsilon" else (at, high)
     # in logarithms, in which nothing overflows
     logarithm = (field(1 - 1 / alpha).log() + field(alpha * rho - epsilon)) * field(alpha - 1) - field(alpha).log()
     if delta < 1 and not (delta > 0 and logarithm.high <= field(delta).log().low):
@@ -258,7 +238,7 @@ def _ordered(
 
 
 def _end(
-    listed: list[Any], member: dict[str, Any], where: str, add: bool, up: bool, digits: int, claimed: Number
+    listed: list[Any], member: dict[str, Any], where: str, add: bool, up: bool, digits: int, epsilon: Number
 ) -> Sums:
     """Compute one composition again, and compare digest and sums."""
     corners = [
@@ -285,13 +265,13 @@ def _end(
     sums = Sums(factors, lattice)
     given = fields(member["sums"], {"place", "above", "infinite"}, f"{where}: sums")
     above, infinite = (_whole_of_text(given[name], f"{where}: sums") for name in ("above", "infinite"))
-    if isinstance(claimed, float):
+    if isinstance(epsilon, float):
         whole(given["place"], f"{where}: the place of no finite loss", -1, -1)
         if above or infinite != sums.infinite:
             raise ForgedError(f"{where}: the sums are others")
         return sums
     place = whole(given["place"], f"{where}: the place", 0, 10**12)
-    near = sums.places(lattice.field(claimed))
+    near = sums.places(lattice.field(epsilon))
     if not near[0] - 1 <= place <= near[-1] + 1:  # a claim may be at a place itself
         raise ForgedError(f"{where}: the first loss above the claim is at another place")
     if above != sums.above(place) or infinite != sums.infinite:

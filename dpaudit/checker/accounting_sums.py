@@ -7,8 +7,9 @@ Sums are rational numbers; δ of Gaussian noise is computed between decimals, wi
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, Inexact
 from fractions import Fraction
@@ -27,30 +28,34 @@ _ATTAINED = ("gaussian", "concentrated claim")
 _DIGITS = (60, 240, 1_000)  # of decimals, until a claim is decided
 
 
-def check_sum(
-    listed: list[Any],
-    steps: list[ListedEvent],
-    parameter: str,
-    given: tuple[Fraction, Fraction | float, Fraction | float, int],
-    ends: list[Any],
-) -> list[str]:
-    """Return what was checked, for people.
+@dataclass(frozen=True, slots=True)
+class ClaimedInterval:
+    """What a certificate claims of its events."""
 
-    Args:
-        listed: the events of the certificate, which were read.
-        steps: the same.
-        parameter: "mu" or "rho".
-        given: the number at which the interval is, which has to be 0, its ends, and the digits of masses, none.
-        ends: compositions, none.
+    parameter: str  # "epsilon", "delta", "mu" or "rho"
+    at: Fraction  # of ε and δ the other one, else 0
+    # low, high: the ends; infinity is a float
+    low: Fraction | float
+    high: Fraction | float
+    digits: int  # of masses; 0 without any
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it says nothing from above."""
+        return self.high == (1 if self.parameter == "delta" else math.inf)
+
+
+def check_sum(listed: list[Any], steps: list[ListedEvent], claimed: ClaimedInterval, ends: list[Any]) -> list[str]:
+    """Return what was checked of μ or ρ of events, as the certificate lists them and as they were read.
 
     Raises:
         ForgedError: where the interval does not hold the sum.
         CertificateError: where there is more than a sum needs.
     """
-    at, low, high, digits = given
+    parameter, low, high = claimed.parameter, claimed.low, claimed.high
     if isinstance(low, float) or isinstance(high, float):
         raise CertificateError("μ and ρ that add up are finite")
-    if at or digits or ends:
+    if claimed.at or claimed.digits or ends:
         raise CertificateError("μ and ρ add up: they are at no δ, and there are no digits and no ends")
     total = exactly = Fraction(0)
     field = DecimalField(_DIGITS[0])
@@ -70,12 +75,7 @@ def check_sum(
     return [f"{ADDED[parameter]} of all steps was added up."]
 
 
-def gaussian_sum(
-    listed: list[Any],
-    parameter: str,
-    given: tuple[Fraction, Fraction | float, Fraction | float],
-    bounded: bool,
-) -> list[str]:
+def gaussian_sum(listed: list[Any], claimed: ClaimedInterval, *, bounded: bool) -> list[str]:
     """Return what was checked of ε or δ of a list by the formula of Gaussian noise.
 
     δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) (Balle & Wang 2018, Theorem 8), which falls as ε rises and rises with μ. A
@@ -83,15 +83,14 @@ def gaussian_sum(
 
     Args:
         listed: the events of the certificate, which were read.
-        parameter: "epsilon" or "delta".
-        given: the δ or the ε, and the ends of the interval.
-        bounded: whether the upper end was shown in another way.
+        claimed: the interval.
+        bounded: whether the upper end was shown in another way, or says nothing.
 
     Raises:
         ForgedError: where the interval does not hold what the formula says.
         CertificateError: where an ε is too large to check.
     """
-    at, low, high = given
+    parameter, at, low, high = claimed.parameter, claimed.at, claimed.low, claimed.high
     if isinstance(low, float):
         raise ForgedError("ε of Gaussian noise is finite at every δ above 0")
     if not bounded and any(event["mechanism"]["name"] != "gaussian" or "sampling" in event for event in listed):
@@ -149,48 +148,29 @@ def _above(square: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
     return False
 
 
-def exact_sum(
-    listed: list[Any], parameter: str, given: tuple[Fraction, Fraction, Fraction | float], ends: list[Any]
-) -> list[str]:
-    """Return what was checked of ε at δ = 0, where all largest losses are rational; nothing where one is not.
+def exact_sum(listed: list[Any], low: Fraction, high: Fraction | float) -> bool:
+    """Whether the largest losses of the events are rational, and add up to the interval; False where one is not.
 
-    Args:
-        listed: the events of the certificate, which were read.
-        parameter: of the interval.
-        given: the δ, and the ends of the interval.
-        ends: compositions, none.
+    Raises `ForgedError` where they do not add up.
     """
-    at, low, high = given
-    if parameter != "epsilon" or at or ends:
-        return []
-    sums = [Fraction(0), Fraction(0)]
+    below = above = Fraction(0)
     for event in listed:
-        mechanism = event["mechanism"]
-        if "sampling" in event or mechanism["name"] not in _LARGEST or Fraction(mechanism.get("delta", 0)):
-            return []
-        for side in (0, 1):
-            sums[side] += _LARGEST[mechanism["name"]](mechanism)[side] * event["count"]
-    if not (low <= sums[0] and sums[1] <= high):
+        mechanism, name = event["mechanism"], event["mechanism"]["name"]
+        if "sampling" in event or Fraction(mechanism.get("delta", 0)):
+            return False
+        if name in ("laplace", "discrete laplace"):
+            largest = Fraction(mechanism.get("sensitivity", 1)) / Fraction(mechanism["noise"])
+        elif name in ("randomised response", "claim", "exponential"):
+            largest = Fraction(mechanism["epsilon"])
+        else:
+            return False
+        above += largest * event["count"]
+        # the range of the losses of an exponential mechanism is ε; some data and queries lose ε/2
+        below += largest * event["count"] / (2 if name == "exponential" else 1)
+    if not (low <= below and above <= high):
         raise ForgedError("the largest losses do not add up to the interval")
-    return ["The largest losses of all steps were added, exactly."]
+    return True
 
-
-def _noise(mechanism: dict[str, Any]) -> tuple[Fraction, Fraction]:
-    return (Fraction(mechanism.get("sensitivity", 1)) / Fraction(mechanism["noise"]),) * 2
-
-
-def _epsilon(mechanism: dict[str, Any]) -> tuple[Fraction, Fraction]:
-    return (Fraction(mechanism["epsilon"]),) * 2
-
-
-_LARGEST: dict[str, Callable[[dict[str, Any]], tuple[Fraction, Fraction]]] = {
-    "laplace": _noise,
-    "discrete laplace": _noise,
-    "randomised response": _epsilon,
-    "claim": _epsilon,
-    # the range of its losses is ε; some data and queries lose ε/2
-    "exponential": lambda mechanism: (_epsilon(mechanism)[0] / 2, _epsilon(mechanism)[1]),
-}
 
 # --- Which whole numbers stand for the loss of one step? Computed from a certificate's lattice. ---
 

@@ -232,9 +232,6 @@ class AllNumbers:
             rows=number,
         )
 
-    def _sum(self, given: dict[str, Any], where: str) -> NumberVector:
-        return self._summed(given, where)
-
     def _sums(self, given: dict[str, Any], where: str) -> NumberVector:
         sums = self._summed(given, where)
         rows = self.rows[sums.rows or 0]
@@ -652,7 +649,7 @@ _FUNCTIONS = {
     "norm": AllNumbers._moved_norm,
 }
 _NUMBERS: dict[str, tuple[tuple[str, ...], Callable[[AllNumbers, dict[str, Any], str], NumberVector]]] = {
-    "sum": (("rows", "of"), AllNumbers._sum),
+    "sum": (("rows", "of"), AllNumbers._summed),
     "sums": (("rows", "of", "key", "keys"), AllNumbers._sums),
     "any_key": (("rows", "of"), AllNumbers._any_key),
     "ball": (("rows", "norm", "radius"), AllNumbers._ball),

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import gcd, lcm
+from math import gcd
 from typing import Any
 
 FORMAT = "dpaudit-certificate"
@@ -21,13 +21,9 @@ VERSION = 1
 MOST_TEXT = 16 * 2**20
 MOST_STEPS = 20_000_000
 MOST_DIGITS = 60
-MOST_LEVELS = 20  # of an output
-MOST_MEMBERS = 10_000  # of an output
 MOST_LETTERS = 10_000  # of a text inside
 MOST_COLUMNS = 1_000
-DIGITS_OF_EXPRESSION = 200  # of the common denominator of an expression
 DIGITS_OF_ACCOUNT = 400  # of its numbers, and of its masses
-DIGITS_OF_VECTOR = 1_000  # of the common denominator of multipliers, or of a difference and its shift
 
 _RATIONAL = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:/([1-9][0-9]*))?", re.ASCII)
 _VARIABLE = re.compile(r"([qhsn])(0|[1-9][0-9]{0,5})", re.ASCII)
@@ -258,77 +254,3 @@ def expression(value: object, known: Mapping[str, int], where: str, steps: Steps
             raise CertificateError(f"{where}: there is no variable {shown(name)} here")
         terms[name] = coefficient
     return LinearExpression(terms, constant)
-
-
-def to_integers(numbers: list[Fraction], digits: int, where: str) -> tuple[list[int], int]:
-    """Return the numbers times their common denominator, and that denominator.
-
-    Args:
-        numbers: rational numbers.
-        digits: how many the denominator may have.
-        where: what to call them in messages.
-
-    Raises:
-        CertificateError: if the denominator is longer.
-    """
-    common = 1
-    for number in numbers:
-        common = lcm(common, number.denominator)
-        if common > 10**digits:
-            raise CertificateError(f"{where}: the common denominator has more than {digits:,} digits")
-    return [number.numerator * (common // number.denominator) for number in numbers], common
-
-
-@dataclass(frozen=True, slots=True)
-class LeafOutput:
-    """The output of a leaf: its complete form, and the expressions that it releases."""
-
-    form: tuple[Any, ...]
-    released: tuple[LinearExpression, ...]
-
-
-def output(value: object, known: Mapping[str, int], where: str, steps: Steps) -> LeafOutput:
-    """Return an output, with the expressions that it releases.
-
-    Args:
-        value: the output as JSON.
-        known: how many variables there are of each letter.
-        where: what to call it in messages.
-        steps: the counter of the work.
-
-    Raises:
-        CertificateError: if it is not an output in this format, or too large.
-    """
-    released: list[LinearExpression] = []
-    members = 0
-
-    def form(value: object, level: int) -> tuple[Any, ...]:
-        nonlocal members
-        members += 1
-        if level > MOST_LEVELS or members > MOST_MEMBERS:
-            raise CertificateError(f"{where}: more than {MOST_LEVELS} levels or {MOST_MEMBERS:,} members")
-        tag, *parts = items(value, where, MOST_MEMBERS, 1)
-        steps.spend(len(parts) + 1)
-        if tag in ("list", "tuple"):
-            return (tag, *(form(part, level + 1) for part in parts))
-        if tag == "dict":
-            pairs = [items(part, where, 2, 2) for part in parts]
-            return (tag, *((form(key, level + 1), form(item, level + 1)) for key, item in pairs))
-        if tag == "none" and not parts:
-            return (tag,)
-        if len(parts) == 1:
-            (part,) = parts
-            if tag == "bool" and type(part) is bool:
-                return (tag, part)
-            if tag in ("str", "exception"):
-                return (tag, text(part, where))
-            if tag == "float" and type(part) is str and part in ("nan", "inf", "-inf"):
-                return (tag, part)
-            if tag in ("int", "float"):
-                number = expression(part, known, where, steps)
-                if number.terms:
-                    released.append(number)
-                return (tag, frozenset(number.terms.items()), number.constant)
-        raise CertificateError(f"{where}: {shown(tag)} with {len(parts)} parts is no output")
-
-    return LeafOutput(form(value, 1), tuple(released))

@@ -17,7 +17,6 @@ from typing import Any
 from dpaudit.checker.certificate import Checked
 from dpaudit.checker.queries import MOST_LENGTH, Movement, QueryCertificate
 from dpaudit.checker.reading import (
-    DIGITS_OF_VECTOR,
     CertificateError,
     ForgedError,
     LinearExpression,
@@ -27,11 +26,11 @@ from dpaudit.checker.reading import (
     items,
     rational,
     text,
-    to_integers,
     whole,
 )
 from dpaudit.checker.tree import (
     ALIGNED,
+    DIGITS_OF_VECTOR,
     MOST_NODES,
     CheckedTree,
     Condition,
@@ -40,6 +39,7 @@ from dpaudit.checker.tree import (
     condition,
     contradict,
     supports,
+    to_integers,
 )
 
 MOST_DIFFERENCES = 20_000

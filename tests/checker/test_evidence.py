@@ -155,6 +155,13 @@ def test_an_account_is_held_against_its_certificates() -> None:
     assert code_of(record) == 1
 
 
+def test_an_infinite_epsilon_is_held_against_its_certificate() -> None:
+    record = json.loads(dp.account(dp.accounting.Gaussian(2), claim="epsilon=2").to_json())["evidence"]
+    assert (record["verdict"], code_of(record)) == ("violated", 3)
+    record["accounting"]["statements"][0]["verdict"] = record["verdict"] = "proved"
+    assert code_of(record) == 1
+
+
 def test_the_same_tree_gives_the_same_small_file(check_pyz: Path) -> None:
     assert check_pyz.read_bytes() == built()
     assert len(check_pyz.read_bytes()) < 160_000

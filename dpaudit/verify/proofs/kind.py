@@ -10,9 +10,10 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.checker import CertificateError, Checked, check_certificate
+from dpaudit.checker import KINDS, CertificateError, Checked, check_certificate
 from dpaudit.decimals import limit_of
 from dpaudit.evidence import canonical_json, records
 from dpaudit.evidence.evidence import Evidence
@@ -25,6 +26,9 @@ from dpaudit.verify.certificate import as_text, rounded
 if TYPE_CHECKING:
     from dpaudit.verify.counterexample import ExactCounterexample
     from dpaudit.verify.exact import ExactLoss
+
+for _module in KINDS.values():  # before a program is run, which could bring modules of the same names
+    import_module(f"dpaudit.checker.{_module}")
 
 UNREADABLE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 """What reading a record raises that is not what it should be."""
