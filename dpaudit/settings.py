@@ -177,7 +177,7 @@ _LOCK = threading.Lock()
 
 @contextmanager
 def own_settings() -> Iterator[None]:
-    """Work under dpaudit's own settings; also a decorator.
+    """Work under dpaudit's own settings.
 
     The caller's settings are the target's meanwhile, with what loading it adds, and apply again afterwards.
 

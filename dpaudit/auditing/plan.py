@@ -32,7 +32,6 @@ from dpaudit.request import AuditRequest, known_keywords
 from dpaudit.sampling.checkpoint import Listener, Phase, Session, blocks_of
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import RepeatDetector
-from dpaudit.settings import own_settings
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.two_looks import FALSE_ALARM, runs_to_show, runs_to_show_gaussian
 from dpaudit.targets.mechanism import Mechanism
@@ -93,7 +92,6 @@ class Plan:
 
 
 @known_keywords
-@own_settings()
 def plan(
     target: str | Mechanism | Callable[..., Any],
     detect: float | str | Claim,
@@ -308,7 +306,6 @@ class ErrorPlan:
 
 
 @known_keywords
-@own_settings()
 def plan_error(
     target: str | Mechanism | Callable[..., Any],
     error: float,

@@ -41,7 +41,6 @@ from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
 from dpaudit.request import known_keywords
 from dpaudit.sampling.forms import reading_types, refuse_types
 from dpaudit.sampling.outputs import Outputs, from_array, from_list
-from dpaudit.settings import own_settings
 from dpaudit.stats.two_looks import FALSE_ALARM, Detectable, LooksRule, first_look, foresee
 
 # --- Which scores and outputs were given? Reads files and values, and refuses what cannot be used with a reason ---
@@ -262,7 +261,6 @@ class ScoresRequest(msgspec.Struct, frozen=True):
 
 
 @known_keywords
-@own_settings()
 def audit_scores(
     in_scores: Any,
     out_scores: Any,
@@ -355,7 +353,6 @@ def _missing(canaries: int | None, design: str, scores: int) -> int:
 
 
 @known_keywords
-@own_settings()
 def audit_outputs(
     outputs0: Any,
     outputs1: Any,

@@ -35,7 +35,7 @@ from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.relation import as_pairs, inferred
 from dpaudit.request import known_keywords
-from dpaudit.settings import lent, own_settings
+from dpaudit.settings import lent
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 
@@ -381,7 +381,6 @@ class Sensitivity:
 
 
 @known_keywords
-@own_settings()
 def sensitivity(
     query: str | Mechanism | Callable[..., Any],
     *,

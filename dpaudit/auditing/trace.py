@@ -39,7 +39,6 @@ from dpaudit.reading.callables import constants_of
 from dpaudit.request import AuditRequest, TraceOptions, TraceRequest, taking
 from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.sampling.runs import UnreadRunsError
-from dpaudit.settings import own_settings
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.tracing.certain import Certain
 from dpaudit.tracing.pair import Path, Traced, Word, trace_pair
@@ -54,7 +53,6 @@ _ALONE = 8  # one of so many of them is made of each side of the pair that the t
 
 
 @taking(TraceRequest)
-@own_settings()
 def trace(target: str | Mechanism | Callable[..., Any], **options: Unpack[TraceOptions]) -> Evidence:
     """Record the noise of a few runs, replay it on a neighbour, and price the shift that hides the change.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
@@ -71,8 +72,11 @@ def recorded(kind: type[Any], evidence: Evidence) -> dict[str, Any]:
     return {name: read(evidence) for name, read in readers.items() if read is not None}
 
 
-def taking(kind: type[Any]) -> Callable[[Function], Function]:
-    """Give a function that takes the options of a request their names, defaults and meanings, for help and editors."""
+def taking(kind: type[Any], *, own_settings: bool = True) -> Callable[[Function], Function]:
+    """Give a public function that takes the options of a request their names, defaults and meanings.
+
+    It refuses other keywords, and works under dpaudit's settings: see `known_keywords`.
+    """
 
     def decorated(own: Function) -> Function:
         keywords = [
@@ -86,7 +90,7 @@ def taking(kind: type[Any]) -> Callable[[Function], Function]:
         ]
         returned = inspect.signature(own).return_annotation
         own.__signature__ = inspect.Signature(keywords, return_annotation=returned)  # type: ignore[attr-defined]
-        function = known_keywords(own)
+        function = known_keywords(own, own_settings=own_settings)
         if function.__doc__ and kind.__doc__:  # there is none with python -OO
             meanings = inspect.cleandoc(kind.__doc__).partition("Attributes:\n")[2]
             function.__doc__ = inspect.cleandoc(function.__doc__).replace("    {options}", meanings)
@@ -95,15 +99,23 @@ def taking(kind: type[Any]) -> Callable[[Function], Function]:
     return decorated
 
 
-def known_keywords(function: Function) -> Function:
-    """Let a public function refuse keywords that it does not have, by their names."""
+def known_keywords(function: Function, *, own_settings: bool = True) -> Function:
+    """Let a public function refuse keywords that it does not have, by their names, and work under dpaudit's settings.
+
+    Args:
+        function: that is public.
+        own_settings: whether it does the latter; not where it begins what the caller goes on with.
+    """
     signature = inspect.signature(function)
     known = [name for name, each in signature.parameters.items() if each.kind is not each.POSITIONAL_ONLY]
 
     @functools.wraps(function)
     def checked(*given: Any, **options: Any) -> Any:
         refuse_unknown(function.__name__, options, known)
-        return function(*given, **options)
+        from dpaudit import settings  # which needs NumPy, as help does not
+
+        with settings.own_settings() if own_settings else nullcontext():
+            return function(*given, **options)
 
     checked.__signature__ = signature  # type: ignore[attr-defined]
     return cast(Function, checked)

@@ -32,7 +32,6 @@ from dpaudit.neighbours.data_files import with_tables
 from dpaudit.neighbours.digest import digest, read_kept
 from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, Request, TraceRequest, known_keywords, recorded
 from dpaudit.sampling import checkpoint, play
-from dpaudit.settings import own_settings
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
@@ -301,7 +300,6 @@ class Replay:
 
 
 @known_keywords
-@own_settings()
 def replay(
     evidence: Evidence | str | Path,
     *,

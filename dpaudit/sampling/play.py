@@ -312,7 +312,8 @@ def _fresh(
     if _shareable(first[0], engine):
         yield from engine.run(partial(play_block, reduce=reduce), every)
     else:
-        yield from (play_block(experiment, block, reduce) for experiment, block in every)
+        for experiment, block in every:
+            yield play_block(experiment, block, reduce)
 
 
 def _kept(

@@ -195,43 +195,37 @@ def outputs_of(experiment: Experiment, block: RunBlock) -> tuple[tuple[Outputs, 
     """Run a block; return the outputs of side 0 and side 1, and what was called run by run (or None)."""
     mechanism = loaded(experiment.mechanism) if isinstance(experiment.mechanism, str) else experiment.mechanism
     with reading_types(experiment.types), lent():
-        return _outputs_of(mechanism, experiment, block)
-
-
-def _outputs_of(
-    mechanism: Mechanism, experiment: Experiment, block: RunBlock
-) -> tuple[tuple[Outputs, Outputs], str | None]:
-    data = experiment.pairs[block.pair]
-    if experiment.observe:
-        return _timed(mechanism, data, experiment, block, sides_of(experiment, block)), None
-    shape = experiment.made_as or (Shape.OPAQUE if mechanism.own_randomness else mechanism.shape)
-    if shape is Shape.OPAQUE:
-        return _interleaved(mechanism, data, experiment, block, sides_of(experiment, block)), None
-    # the order of the sides does not matter to independent runs
-    heads = int(np.count_nonzero(sides_of(experiment, block)))
-    sides, reasons = [], []
-    for side, size in enumerate((block.size - heads, heads)):
-        runs = heard(experiment.session, block, itertools.repeat(0, size), begun=side * (block.size - heads))
-        rng = generator_of(experiment.seed, block, side)
-        # unseen draws for a sampler whose joint call failed
-        singly = generator_of(experiment.seed, block, _SINGLY + side)
-        try:
-            if shape is Shape.READ:
-                outputs, reason = _by_reading(mechanism, data[side], experiment, block, rng, size)
-            elif shape is Shape.PROGRAM:
-                outputs, reason = _program(mechanism, data[side], experiment, rng, size)
-            else:
-                own = rng if shape is mechanism.shape else singly
-                outputs, reason = _run(mechanism, shape, data[side], experiment.parameters, runs, size, own)
-        except RaisedTogetherError:
-            if block.phase is not Phase.SEARCH:
-                raise
-            # a search looks for a pair, which is then measured afresh
-            outputs, reason = _run(mechanism, Shape.SEEDED, data[side], experiment.parameters, runs, size, singly)
-        _protect(experiment, block, side)
-        sides.append(outputs)
-        reasons.append(reason)
-    return (sides[0], sides[1]), reasons[0] or reasons[1]
+        data = experiment.pairs[block.pair]
+        if experiment.observe:
+            return _timed(mechanism, data, experiment, block, sides_of(experiment, block)), None
+        shape = experiment.made_as or (Shape.OPAQUE if mechanism.own_randomness else mechanism.shape)
+        if shape is Shape.OPAQUE:
+            return _interleaved(mechanism, data, experiment, block, sides_of(experiment, block)), None
+        # the order of the sides does not matter to independent runs
+        heads = int(np.count_nonzero(sides_of(experiment, block)))
+        sides, reasons = [], []
+        for side, size in enumerate((block.size - heads, heads)):
+            runs = heard(experiment.session, block, itertools.repeat(0, size), begun=side * (block.size - heads))
+            rng = generator_of(experiment.seed, block, side)
+            # unseen draws for a sampler whose joint call failed
+            singly = generator_of(experiment.seed, block, _SINGLY + side)
+            try:
+                if shape is Shape.READ:
+                    outputs, reason = _by_reading(mechanism, data[side], experiment, block, rng, size)
+                elif shape is Shape.PROGRAM:
+                    outputs, reason = _program(mechanism, data[side], experiment, rng, size)
+                else:
+                    own = rng if shape is mechanism.shape else singly
+                    outputs, reason = _run(mechanism, shape, data[side], experiment.parameters, runs, size, own)
+            except RaisedTogetherError:
+                if block.phase is not Phase.SEARCH:
+                    raise
+                # a search looks for a pair, which is then measured afresh
+                outputs, reason = _run(mechanism, Shape.SEEDED, data[side], experiment.parameters, runs, size, singly)
+            _protect(experiment, block, side)
+            sides.append(outputs)
+            reasons.append(reason)
+        return (sides[0], sides[1]), reasons[0] or reasons[1]
 
 
 def _protect(experiment: Experiment, block: RunBlock, side: int) -> None:

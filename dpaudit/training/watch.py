@@ -57,7 +57,7 @@ _OF_CANARIES = ("canaries", "canary_scores")
 _OF_LOOPS = ("sigma", "clip", "rate", "records", "sampling", "gradient", "accountant")
 
 
-@taking(TrainingRequest)
+@taking(TrainingRequest, own_settings=False)  # the loop works under its own
 def watch_training(model: Any, optimizer: Any, loader: Any = None, **options: Unpack[TrainingOptions]) -> Watch:
     """Watch a training loop with differential privacy while it runs, and judge its claim by what was seen.
 

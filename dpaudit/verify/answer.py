@@ -45,7 +45,6 @@ from dpaudit.request import (
     trace_for,
 )
 from dpaudit.sampling.checkpoint import Phase, Session
-from dpaudit.settings import own_settings
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.methods import JOINT, plain
 from dpaudit.targets.mechanism import Mechanism
@@ -67,7 +66,6 @@ _CERTAINLY, _IN_WORDS = "certainly", "in words"
 
 
 @taking(AuditRequest)
-@own_settings()
 def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditOptions]) -> Evidence:
     """Audit a mechanism: compute a certified lower bound of its privacy loss and compare it with the claim.
 
@@ -191,7 +189,6 @@ _LEAST_RUNS = 400  # below this a bound shows next to nothing
 
 
 @taking(ProofRequest)
-@own_settings()
 def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evidence:
     """Prove an upper bound of a program's ε, look for a counterexample, and confirm it by runs.
 

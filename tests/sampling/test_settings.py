@@ -22,6 +22,7 @@ from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit import settings  # the first with all the filters of warnings that libraries add
+from dpaudit.errors import Notice
 from dpaudit.loading import load
 from dpaudit.verify import answer as conductor
 
@@ -51,6 +52,22 @@ def written(tmp_path, monkeypatch):
         return f"{tmp_path / 'target.py'}:release"
 
     return write
+
+
+# --- settings of whoever asks
+
+
+@pytest.mark.parametrize("asked", [dp.audit, dp.tools.privacy_curve])
+def test_whoever_asks_has_settings_of_their_own(asked):
+    """Every public function that runs something works under dpaudit's; its notices name the line of whoever asks."""
+    draws = np.random.default_rng(0)
+
+    def release(data):
+        return data + draws.laplace()
+
+    with np.errstate(all="raise"), pytest.warns(Notice, match="runs in one process") as noticed:
+        asked(release, **ASKED, workers=2)
+    assert {notice.filename for notice in noticed} == {__file__}
 
 
 # --- settings that a target changes while it runs
