@@ -5,6 +5,7 @@ python docs/lists.py        writes them by hand
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import json
