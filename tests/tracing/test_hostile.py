@@ -340,6 +340,16 @@ def test_a_value_above_which_one_side_lies_tells_the_sides_apart():
     assert (apart, alike) == ("the output", None)
 
 
+def test_of_several_places_that_tell_the_sides_apart_the_first_is_named():
+    """Not that which Python happens to have first in a set, in an order of its own in every process."""
+
+    def release(data):
+        return {each: np.random.laplace() for each in data}
+
+    pair = list("abcdefghijkl"), ["a"]
+    assert telling_place(FollowedTarget(mechanism(release), {}), pair, None, 0, 64) == "the output"
+
+
 class Keeper:
     of_all = np.random.default_rng(1)
     __slots__ = ("_others", "_own")
