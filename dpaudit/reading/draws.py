@@ -7,6 +7,7 @@ A *source* is a callable that draws: a function of `numpy.random`, `random` or `
 from __future__ import annotations
 
 import functools
+import inspect
 import random
 import secrets
 import sys
@@ -153,6 +154,18 @@ class NoiseSource:
         """What people call it."""
         module = {Kind.GENERATOR: "Generator", Kind.LEGACY: "np.random", Kind.SCIPY: "scipy.stats"}
         return f"{module.get(self.kind, self.kind.value)}.{self.name}"
+
+    def takes(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+        """Whether a function that is written in Python takes such arguments; of any other it is not known here."""
+        owners: dict[Kind, Any] = {Kind.PYTHON: random, Kind.SECRETS: secrets}
+        function = getattr(owners.get(self.kind), self.name, None)
+        if not isinstance(function, types.FunctionType | types.MethodType):
+            return True
+        try:
+            inspect.signature(function).bind(*args, **keywords)
+        except TypeError:
+            return False
+        return True
 
     def bound(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[dict[str, Any], Any] | None:
         """Return the arguments of a call by name, with defaults, and its ``size``."""

@@ -105,7 +105,7 @@ def _answer(asked: TraceRequest) -> Evidence:
     asked = replace(asked, seed=given_or_fresh(asked.seed))
     wanted = proof_for(asked)
     if wanted is None:
-        return _with_proof_told(Tracing.of(asked).concluded(), "" if asked.data is None else _undeclared(asked))
+        return _with_proof_told(Tracing.of(asked).concluded(), _not_asked(asked))
     try:
         proof = proving(wanted)
     except UsageError as error:
@@ -151,6 +151,25 @@ def _speaks_against(tracing: Tracing, proof: Proving) -> str:
     if seen.verdict in (Verdict.VIOLATED, Verdict.INVALID) or (most is not None and seen.lower.value > most):
         return _CERTAINLY
     return _IN_WORDS if against(seen) else ""
+
+
+def _not_asked(asked: TraceRequest) -> str:
+    """Say why an audit of data asks for no proof: they are no data frame, or no domain is declared."""
+    if asked.data is None:
+        return ""
+    return _no_frame(load(asked.target), asked.data) or _undeclared(asked)
+
+
+def _no_frame(mechanism: Mechanism, data: Any) -> str:
+    """Say that a proof is of data frames, where the data are none, and how one is handed over; "" where they are."""
+    if hasattr(data, "columns"):
+        return ""
+    name = mechanism.name.rpartition(":")[2]
+    handed = 'df.to_dict("records")' if isinstance(data, list) else "df.to_numpy()"
+    return (
+        f"a proof is of data frames, whose columns are declared, and these data are of the type {type(data).__name__}; "
+        f"a function of one line hands them over: def of_frame(df): return {name}({handed})"
+    )
 
 
 def _undeclared(asked: TraceRequest) -> str:
@@ -275,6 +294,8 @@ def proving(request: ProofRequest) -> Proving:
             "data are held against a domain by columns, such as domain={'age': (0, 120)} (--domain 'age=[0, 120]'); "
             "give one, or leave out the data"
         )
+    if request.data is not None and (why := _no_frame(mechanism, request.data)):
+        raise UsageError(why)
     stated = parse_all(request.given)
     if stated and not isinstance(domain, Mapping):
         raise UsageError(

@@ -177,3 +177,41 @@ def test_a_length_is_of_a_range_of_numbers_alone(given):
 def test_a_length_is_not_passed_over_where_nothing_is_proved():
     with pytest.raises(dp.UsageError, match="tries a proof"):
         dp.tools.privacy_curve(ups_and_downs, **NUMBERS)
+
+
+def of_records(records):
+    return sum(each["age"] > 30 for each in records) + np.random.laplace()
+
+
+def of_records_exactly(records):
+    return sum(1 for each in records if each["age"] > 30)
+
+
+def of_numbers(x):
+    return np.clip(x, 0, 100).sum() + np.random.laplace(0, 100)
+
+
+@pytest.mark.parametrize("data", [DATA.to_dict("records"), DATA["age"].to_numpy()], ids=["list", "array"])
+def test_a_proof_is_of_data_frames_and_of_no_other_data(data):
+    function, handed = (of_records, "records") if isinstance(data, list) else (of_numbers, "to_numpy")
+    domain = DOMAIN if isinstance(data, list) else (0, 100)
+    found = dp.audit(function, domain=domain, data=data, **ASKED)
+    assert found.verdict is dp.Verdict.NOT_VIOLATED
+    assert found.trace.unproved.startswith("a proof is of data frames, whose columns are declared")
+    assert handed in found.trace.unproved
+
+
+def test_a_wrong_function_of_a_list_is_no_mistake_of_the_prover():
+    found = dp.audit(of_records_exactly, domain=DOMAIN, data=DATA.to_dict("records"), **ASKED)
+    assert found.verdict is dp.Verdict.VIOLATED
+    assert "prover is wrong" not in found.trace.unproved
+
+
+def raising(df):
+    return df["age"].clip(0, 100).total() + np.random.laplace(0, 100)
+
+
+@pytest.mark.parametrize("function", [of_records, raising])
+def test_what_raises_for_all_data_is_no_proof_of_anything(function):
+    with pytest.raises(dp.UsageError, match=r"raises on all data that was tried \(\d+ runs\): (Type|Attribute)Error"):
+        dp.prove(function, domain=DOMAIN, relation="add-remove", claim="epsilon=1", runs=0, seed=1)

@@ -128,6 +128,8 @@ def _ends_at_a_coin(before: list[ast.stmt], last: ast.stmt) -> bool:
 def drawn(source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any], releases: list[PlaceRelease]) -> Any:
     """Return what a call of a source of randomness gives."""
     of_numpy = source.kind in (Kind.GENERATOR, Kind.LEGACY)
+    if not source.takes(args, keywords):
+        return refuse(f"{source.title} with arguments that it does not take, so that it raises")
     if source.name in _OTHERS and (source.kind is Kind.PYTHON or of_numpy):
         result = _OTHERS[source.name](of_numpy, args, keywords, releases)
         if result is not None:

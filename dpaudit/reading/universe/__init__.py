@@ -5,4 +5,4 @@ record by itself is done by pandas and NumPy on it; sums over records are known 
 at a price. Private data are no object of the process.
 """
 
-__all__ = ["assumed", "cells", "drive", "given", "second", "second_draws", "state", "steps"]
+__all__ = ["assumed", "cells", "drive", "given", "second", "second_draws", "second_sources", "state", "steps"]

@@ -165,14 +165,16 @@ class Base(python.Python):
         return value
 
     def seen(self, value: Any) -> Any:
-        """Return what an array that was written into stands for."""
+        """Return what an array that was written into stands for; of one with private numbers that is as it is now."""
         known = written_into(value) if self.state.tainted else None
+        if id(value) in self.state.filled:
+            self.going_through(value)
         return value if known is None else known
 
     def write(self, owner: Any, token: Token | Private) -> None:
         """Note that something released was written into an array or a table, of which nobody else shows a part."""
         if id(owner) in self._gone_through:
-            refuse("a released value that is put into what something goes through", "an array of its own")
+            refuse("a value that is put into what something has looked at, or goes through", "an array of its own")
         self.state.tainted[id(owner)] = (owner, token)
 
     def going_through(self, *values: Any) -> None:

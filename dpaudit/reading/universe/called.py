@@ -92,6 +92,8 @@ class Calls(Operators):
     @hook
     def call(self, function: Any, /, *args: Any, **keywords: Any) -> Any:
         """``f(x)``."""
+        if function is len and len(args) == 1 and id(args[0]) in self.state.filled:
+            return len(args[0])
         args = tuple(map(self.seen, args))
         keywords = {name: self.seen(each) for name, each in keywords.items()}
         kind = type(function)
@@ -296,6 +298,9 @@ class Calls(Operators):
             and name in ("maximum", "minimum", "add", "subtract", "multiply", "divide")
         ):
             return combined({"subtract": "sub", "multiply": "mul", "divide": "truediv"}.get(name, "add"), *args)
+        if of_numpy and name == "lstsq":
+            solution = shaped(lambda *given, **named: function(*given, **named)[0], args, keywords)
+            return solution, Token(), Token(), Token()
         if of_numpy and (name in SHAPED or (name == "where" and len(args) == 3)):
             return shaped(function, args, keywords)
         self._certain(args, keywords)
@@ -533,8 +538,12 @@ class Calls(Operators):
             if name in ("to_dict", "items") and owner.labels is not None and owner.columns is None:
                 pairs = zip(owner.labels, [number("float") for _ in owner.labels], strict=True)
                 return self.born(dict(pairs) if name == "to_dict" else pairs)
+            if name == "rolling" and owner.kinds == frozenset(("series",)) and sort_of((args, keywords)) == PUBLIC:
+                return Token(owner.shape, frozenset(("windows",)), owner.labels)
             if name in ("where", "mask") and owner.labels is not None:
                 return Token(owner.shape, owner.kinds, owner.labels, owner.columns)
+        if owner.kinds == frozenset(("windows",)) and name in ("mean", "sum", "max", "min", "median", "std"):
+            return Token(owner.shape, frozenset(("series",)), owner.labels)
         if owner.is_number and name in ("item", "clip", "round"):
             return number("number")
         return Token()
@@ -569,6 +578,8 @@ class Calls(Operators):
             return Token() if name == "isEnabledFor" else None
         if isinstance(owner, type):
             return self._class_method(function, owner, name, args, keywords)
+        if isinstance(owner, np.ufunc) and name in ("accumulate", "reduce") and calls.pure(owner):
+            return self._along(function, owner.__name__, args, keywords)
         if isinstance(owner, BaseException) and name == "__init__" and not keywords:
             self.own(owner)
             return naturally(function, *args)
@@ -632,6 +643,20 @@ class Calls(Operators):
             self.raises("any")
             return Token()
         return refuse(f".{name} with values that are not public", NOISE_FIRST)
+
+    def _along(self, function: Any, of: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """``np.maximum.accumulate(x)``, ``np.logical_and.reduce([mask, mask])``."""
+        name = f"np.{of}.{function.__name__}"
+        if len(args) != 1 or keywords:
+            refuse(f"{name} in this form", f"{name}(x), of an array with one axis")
+        sort = sort_of(args)
+        if sort == PUBLIC:
+            return self._public(function, args, keywords)
+        if sort == PRIVATE:
+            return library_calls.reduced(name, args[0])
+        self._certain(args)
+        self.raises("any")
+        return shaped(function, args, keywords)
 
     def _class_method(
         self, function: Any, owner: type, name: str, args: tuple[Any, ...], keywords: dict[str, Any]

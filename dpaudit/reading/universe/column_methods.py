@@ -19,6 +19,7 @@ from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.sizes import column_sum, refuse_to_wrap, row_sum
 from dpaudit.reading.universe.state import Private, current, current_domain, refuse, refuse_form
+from dpaudit.reading.universe.undecided import ChosenRows, ChosenValues, Undecided
 from dpaudit.reading.universe.values import PUBLIC, Token, number, parts_are_copies, sort_of
 
 
@@ -303,8 +304,10 @@ def length(value: Any) -> Any:
         return length(value.column)
     if isinstance(value, records.Records) and not value.is_once:
         return length(value.rows)
-    if isinstance(value, numbers.Undecided):
-        return value.many("int") if value.is_kept else length(value.rows)
+    if isinstance(value, Undecided):
+        return length(value.rows)
+    if isinstance(value, ChosenRows | ChosenValues):
+        return value.mask.many("int")
     if isinstance(value, Number | noise.Draw):
         return value.shape[0] if value.shape else refuse_form("len() of a number")
     if isinstance(value, Written):

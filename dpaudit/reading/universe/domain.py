@@ -40,7 +40,9 @@ from dpaudit.reading.universe.state import (
     refuse,
     refuse_and_leave,
     refuse_form,
+    written_into,
 )
+from dpaudit.reading.universe.undecided import Undecided
 from dpaudit.reading.universe.values import (
     PRIVATE,
     PUBLIC,
@@ -169,8 +171,10 @@ class Universe(Parts):
         return [Unknown() for _ in before]
 
     @hook
-    def comprehended(self, through: Records, element: Callable[[Any], Any], keep: Any, is_once: bool) -> Any:
+    def comprehended(self, through: Any, element: Callable[[Any], Any], keep: Any, is_once: bool) -> Any:
         """A comprehension over records, or a generator."""
+        if type(through) is keys.KeyLoop:
+            refuse("a comprehension over keys of the data, which shows which there are", keys.LOOP)
         return columns.ListedColumn(records.comprehended(through, element, keep), is_once=is_once)
 
     def slice(self, *parts: Any) -> Any:
@@ -302,6 +306,8 @@ class Universe(Parts):
             if name == "invert" and not value.is_mask:
                 refuse("~ of what is no mask", "~(x > 0)")
             return value.apply(name, OPERATION[name])
+        if isinstance(value, Undecided) and name == "invert":
+            return value.inverted()
         if isinstance(value, Number) and name in ("neg", "pos"):
             return value.times(-1) if name == "neg" else value.same()
         if isinstance(value, Draw) and name == "neg":
@@ -321,6 +327,14 @@ class Universe(Parts):
             result = self.call(method, value)
             if result is not NotImplemented:
                 return result
+        filled = written_into(target)
+        if type(target) is np.ndarray and isinstance(filled, Number) and isinstance(value, Draw):
+            if name not in ("add", "sub") or target.dtype != "float64" or value.shape != filled.shape:
+                refuse("noise on an array of whole numbers, or of another shape, in place", "a = a + noise")
+            self.own(target)
+            self.write(target, self.binary(name, filled, value))
+            del self.state.filled[id(target)]
+            return target
         seen = self.seen(target)
         if type(target) is list and name == "add":
             self.own(target)
@@ -463,9 +477,6 @@ class Universe(Parts):
         if isinstance(value, Token) and value.choice is not None:
             value = value.choice.settled()
         if isinstance(value, Token) and items(value) is None:
-            if star is not None:
-                self.state.note(Refused(line(), "a starred target of something released of unknown length", ""))
-                self.state.leave()
             self.raises("any")
             return [Token() for _ in range(count)]
         return super().unpack(value, count, star)

@@ -22,6 +22,7 @@ from dpaudit.reading.universe.columns import Column, ListedColumn, Sampling, Sel
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.sizes import column_sum, row_sum
 from dpaudit.reading.universe.state import Private, current, current_domain, refuse, refuse_by_name, refuse_form
+from dpaudit.reading.universe.undecided import ChosenRows, Undecided
 from dpaudit.reading.universe.values import NP_INT, parts_are_copies
 
 _ORDERS = itertools.count(1)
@@ -91,8 +92,8 @@ class Frame(Private):
             return self.of_rows(self.rows.where(key, "len(df[x > LIMIT]) + laplace(…)"))
         if isinstance(key, Sampling):
             return self.of_rows(key.of(self.rows))
-        if isinstance(key, numbers.Undecided):
-            return key.kept(self.rows)
+        if isinstance(key, Undecided):
+            return ChosenRows(self, key)
         return refuse(
             "a choice of rows by place, or by something that is no mask of these rows",
             "len(df[x > LIMIT]) + laplace(…)",
@@ -480,7 +481,7 @@ class Loc(Private):
     def _of_rows(self, rows: Any) -> Any:
         if isinstance(rows, types.FunctionType):
             rows = current_domain().call(rows, self.frame)
-        if not isinstance(rows, Column | Sampling):
+        if not isinstance(rows, Column | Sampling | Undecided):
             refuse("a choice of rows by label or place", "df.loc[x > LIMIT]")
         return self.frame.select(rows)
 
@@ -524,6 +525,12 @@ def query(frame: Frame, text: str) -> Any:
             )
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.Invert):
             return domain.unary("invert", mask(node.operand))
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
+            listed = node.comparators[0]
+            if not isinstance(listed, ast.List | ast.Tuple) or not isinstance(node.left, ast.Name):
+                refuse("query with calls, names from outside or arithmetic", "len(df[x > LIMIT]) + laplace(…)")
+            hits = domain.call(domain.attribute(value(node.left), "isin"), [value(each) for each in listed.elts])
+            return hits if isinstance(node.ops[0], ast.In) else domain.unary("invert", hits)
         if isinstance(node, ast.Compare) and all(type(test) in tests for test in node.ops):
             sides = [value(each) for each in (node.left, *node.comparators)]
             condition = None

@@ -5,6 +5,7 @@ Each row is a Python function whose signature is what is read: an argument that 
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable
@@ -428,6 +429,14 @@ def _binary(name: str, operation: str) -> Function:
         return current_domain().binary(operation, x1, x2)
 
     return handler
+
+
+def reduced(name: str, values: Any) -> Any:
+    """``np.logical_and.reduce([mask, mask])``: an array, where masks are series too."""
+    row = {"np.logical_and.reduce": "logical_and", "np.logical_or.reduce": "logical_or"}.get(name)
+    if row is None or type(values) not in (list, tuple) or len(values) < 2:
+        refuse(f"{name} of private values", f"{name}(counts + laplace(…, size=len(VALUES)))")
+    return functools.reduce(NUMPY[row], [c_to_numpy(each) if isinstance(each, Column) else each for each in values])
 
 
 def _extreme(name: str, function: Any, first: Any, second: Any) -> Any:

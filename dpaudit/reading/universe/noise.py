@@ -68,6 +68,11 @@ class Draw(Private):
         """Of the noise."""
         return tuple(self.scales.shape)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every draw is a whole number."""
+        return self.law in _WHOLE or self.is_rounded
+
     def use(self, *, in_units: bool = False) -> None:
         """Use every draw, of which none may have been used, where what hides behind it may be in the same units."""
         same_step(self.level)
@@ -339,6 +344,8 @@ def drawn(source: NoiseSource, args: tuple[Any, ...], keywords: dict[str, Any]) 
     args, keywords, per = _sized(source, args, keywords)
     if sort_of((args, keywords)) == RELEASED or any(isinstance(each, Token) for each in (*args, *keywords.values())):
         return _by_released(source, args, keywords)
+    if not source.takes(args, keywords):
+        refuse(f"{source.title} with arguments that it does not take, so that it raises", "those of its signature")
     if source.name == "choice" and source.kind in (Kind.GENERATOR, Kind.LEGACY):
         return _chosen(source, args, keywords)
     if source.name in ("rand", "randn") and not keywords:
@@ -591,7 +598,7 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
     _refuse_shared(draw, shape)
     if exact.shape != shape:
         refuse("one private number with several draws of noise", "one draw for each number")
-    if (draw.law in _WHOLE or draw.is_rounded) and not exact.is_whole:
+    if draw.is_whole and not exact.is_whole:
         refuse("whole noise on a number that need not be whole", "np.random.laplace(0, scale)")
     if shape and draw.law in _WHOLE and len(exact.of_array()) > 1:
         refuse("whole noise on a table whose type hangs on the data", ".astype(int) of the table")

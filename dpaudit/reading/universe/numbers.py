@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.universe import steps
-from dpaudit.reading.universe.columns import CASTS, NO_MASK, Column, TableRows, plain
+from dpaudit.reading.universe.columns import CASTS, Column, TableRows, plain
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse, refuse_form
 from dpaudit.reading.universe.values import NP_FLOAT, Token, joined, kind_of_plain
 
@@ -541,45 +541,6 @@ def summed_of(
     return total
 
 
-class Undecided(Private):
-    """Comparisons of a column with a released number: of which records they hold is not known, and how many may be.
-
-    Whatever was released, it is one function of each record, which adds 0 or 1.
-
-    Args:
-        rows: that were compared.
-        space: their kinds.
-        is_kept: whether these are the rows for which it holds.
-    """
-
-    __slots__ = ("is_kept", "rows", "space")
-    noun = "comparison with a released number"
-
-    def __init__(self, rows: TableRows, space: Any, *, is_kept: bool = False) -> None:
-        self.rows, self.space, self.is_kept = rows, space, is_kept
-
-    def kept(self, rows: TableRows) -> Undecided:
-        """Return those of some rows for which it holds."""
-        if not rows.same(self.rows) or self.is_kept:
-            refuse(NO_MASK, "len(df[x > LIMIT]) + laplace(…)")
-        return Undecided(self.rows, self.space, is_kept=True)
-
-    def many(self, kind: str) -> Number:
-        """Return for how many rows it holds."""
-        zeros = np.zeros(len(self.space))
-        known: Any = {"labels": None, "columns": None, "whole": True, "kinds": frozenset((kind,))}
-        what = "a comparison with what was released, of"
-        return summed_of(self.rows, self.space, zeros, zeros + 1, what=what, **known)
-
-    def method(self, name: str) -> Any:
-        """``sum()``."""
-        return (lambda: self.many("np.int64")) if name == "sum" and not self.is_kept else None
-
-    def get(self, name: str) -> Any:
-        """Nothing else is known."""
-        refuse(f".{name} of a {self.noun}", "(x > noisy).sum() + laplace(…), or len(df[x > noisy]) + laplace(…)")
-
-
 def _added_by_tables(rows: TableRows, space: Any, low: Any, high: Any, what: str) -> steps.Parts | None:
     """Return sums of what a library says that each record adds to each place."""
     flat, top = (table.reshape(len(table), -1) for table in (low, high))
@@ -667,6 +628,8 @@ def _all_of(listed: Sequence[Number]) -> tuple[steps.Parts | None, Any]:
 def stacked(numbers: Iterable[Number]) -> Number:
     """Return an array of private numbers of one shape."""
     listed = list(numbers)
+    if not all(isinstance(each, Number) for each in listed):
+        refuse("an array of private numbers and of something else", "private numbers alone")
     first = listed[0]
     if any(each.selection is not first.selection or each.sample != first.sample for each in listed):
         refuse("an array of numbers of differently chosen rows", "noise of its own for each")
@@ -690,4 +653,4 @@ def stacked(numbers: Iterable[Number]) -> Number:
 
 
 Function = Callable[..., Any]
-__all__ = ["Number", "Undecided", "among", "current", "length_of", "stacked", "summed", "summed_of"]
+__all__ = ["Number", "among", "current", "length_of", "stacked", "summed", "summed_of"]

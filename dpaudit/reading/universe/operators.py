@@ -15,12 +15,23 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.python import OPERATION
-from dpaudit.reading.universe import builtin_calls, column_methods, columns, given, keys, sizes, steps, vectors
+from dpaudit.reading.universe import (
+    builtin_calls,
+    column_methods,
+    columns,
+    given,
+    keys,
+    sizes,
+    steps,
+    undecided,
+    vectors,
+)
 from dpaudit.reading.universe.groups import Keyed, PerPerson
 from dpaudit.reading.universe.noise import Draw, Exponentials, Half, Normaliser, RowCoins, Shifted, meet
-from dpaudit.reading.universe.numbers import Number, Undecided
+from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.records import Adding, RecordNumber
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current_domain, refuse, refuse_form
+from dpaudit.reading.universe.undecided import Undecided
 from dpaudit.reading.universe.values import NP_FLOAT, NP_INT, PUBLIC, Token, combined, sort_of
 
 _OPTIONS = frozenset(("arg", "by_row", "convert_dtype", "engine", "na_action"))
@@ -112,6 +123,16 @@ def n_sort_index(x: Number) -> Number:
     if x.labels is None or x.columns is not None:
         refuse_form("sort_index() of this private table")
     places = x.labels.argsort()
+    return x.mapped(lambda table: table[:, places], labels=x.labels[places])
+
+
+def n_drop(x: Number, labels: Any) -> Number:
+    """``drop(label)``, or ``drop([label, label])``."""
+    listed = labels if isinstance(labels, list) else [labels]
+    if x.labels is None or x.columns is not None or not x.labels.is_unique or any(e not in x.labels for e in listed):
+        refuse("drop of something else than labels of this private table", "labels that it has")
+    gone = {x.labels.get_loc(each) for each in listed}
+    places = [place for place in range(len(x.labels)) if place not in gone]
     return x.mapped(lambda table: table[:, places], labels=x.labels[places])
 
 
@@ -238,6 +259,8 @@ class Operators(builtin_calls.Builtins):
             return keys.operated_in_loop(name, left, right)
         if isinstance(left, given.FlippedRecords) or isinstance(right, given.FlippedRecords):
             return given.operated(name, left, right)
+        if isinstance(left, Undecided) or isinstance(right, Undecided):
+            return undecided.operated(name, left, right)
         if isinstance(left, Half) or isinstance(right, Half):
             if name in ("add", "sub") and isinstance(left, Half):
                 return left.meets(right, 1 if name == "add" else -1)

@@ -19,6 +19,7 @@ from dpaudit.reading.universe.base import UncalledMethod, hook, naturally, stand
 from dpaudit.reading.universe.column_methods import Written
 from dpaudit.reading.universe.columns import Sampling
 from dpaudit.reading.universe.counting import ByKey, Counting, Within
+from dpaudit.reading.universe.filled import Filled
 from dpaudit.reading.universe.frames import Frame, Loc
 from dpaudit.reading.universe.groups import Groups, Keyed, PersonTable, Tally
 from dpaudit.reading.universe.keys import Collected, NoisyKeys
@@ -27,7 +28,9 @@ from dpaudit.reading.universe.state import (
     NOISE_FIRST,
     Private,
     refuse,
+    written_into,
 )
+from dpaudit.reading.universe.undecided import ChosenRows, ChosenValues, Undecided
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, Token, array, is_of_users_class, number, sort_of
 from dpaudit.reading.universe.vectors import RowLengths, Vectors, vectors_of
 
@@ -35,7 +38,21 @@ _VALUES = frozenset(
     ("T", "dtype", "name", "real", "imag", "str", "dt", "args", "index", "columns", "values", "size", "empty")
 )
 """Attributes of released values that are no methods."""
-_SELECTING = (Frame, Groups, Keyed, PersonTable, Loc, RecordRow, NoisyKeys, Tally, Vectors, RowLengths, ByKey, Written)
+_SELECTING = (
+    ChosenRows,
+    Frame,
+    Groups,
+    Keyed,
+    PersonTable,
+    Loc,
+    RecordRow,
+    NoisyKeys,
+    Tally,
+    Vectors,
+    RowLengths,
+    ByKey,
+    Written,
+)
 _INDEXERS = frozenset(("_LocIndexer", "_iLocIndexer", "_AtIndexer", "_iAtIndexer"))
 _ARGS = vars(BaseException)["args"]
 _DUNDERS = (
@@ -50,6 +67,8 @@ class Parts(called.Calls):
     @hook
     def attribute(self, owner: Any, name: str) -> Any:
         """``o.a``."""
+        if id(owner) in self.state.filled and name in ("shape", "size", "ndim"):
+            return getattr(owner, name)
         owner_ = self.seen(owner)
         if isinstance(owner_, Token):
             if name == "shape" and owner_.shape is not None and owner_.kinds is not None:
@@ -213,6 +232,8 @@ class Parts(called.Calls):
         method = dispatch.method(owner, "__getitem__")
         if method is not None:
             return self.call(method, key)
+        if id(owner) in self.state.filled and (one := self.state.filled[id(owner)].at(key)) is not None:
+            return one
         owner = self.seen(owner)
         if isinstance(owner, Private):
             return self._item_of_private(owner, key)
@@ -280,6 +301,8 @@ class Parts(called.Calls):
     def _item_of_column(self, owner: columns.Column, key: Any) -> Any:
         if isinstance(key, columns.Column):
             return owner.kept(key)
+        if isinstance(key, Undecided):
+            return ChosenValues(owner, key)
         if isinstance(key, Sampling):
             rows = key.of(owner.rows)
             column = columns.Column(
@@ -353,6 +376,9 @@ class Parts(called.Calls):
             self.raises("any")
             owner.store(key, value)
             return
+        if type(owner) is np.ndarray and (isinstance(value, numbers.Number) or self._is_filled(owner)):
+            self._fill(owner, key, self.seen(value))
+            return
         owner_ = self.seen(owner)
         if isinstance(owner_, numbers.Number) and owner_.columns is not None:
             owner_ = Written(owner_)
@@ -407,6 +433,22 @@ class Parts(called.Calls):
                 self.write(owner, token)
                 return
         naturally(operator.setitem, target, key, value)
+
+    def _is_filled(self, owner: Any) -> bool:
+        """Whether private numbers were put into an array, and not all of them are released since."""
+        if isinstance(written_into(owner), Token):
+            self.state.filled.pop(id(owner), None)
+        return id(owner) in self.state.filled
+
+    def _fill(self, owner: Any, key: Any, value: Any) -> None:
+        """``table[k] = n`` of an array that private numbers are put into."""
+        if isinstance(written_into(owner), Token) and id(owner) not in self.state.filled:
+            refuse("a private value that is put into a released one", NOISE_FIRST)
+        self.own(owner)
+        self.raises("any")
+        filled = self.state.filled.setdefault(id(owner), Filled(owner))
+        filled.store(key, value)
+        self.write(owner, filled.stands_for())
 
     @hook
     def delete_item(self, owner: Any, key: Any) -> None:

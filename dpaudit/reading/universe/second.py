@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.callables import constants_of
-from dpaudit.reading.universe import cells, second_draws
+from dpaudit.reading.universe import cells, second_draws, second_sources
 from dpaudit.reading.universe.assumed import WatchedLine, differs, refuted, watching
 from dpaudit.settings import PATIENCE, fork
 
@@ -50,7 +50,7 @@ def _once(
 ) -> tuple[str, Any]:
     second_draws.begin(run)
     before = frame.copy()
-    with second_draws.patched(function) as instead, warnings.catch_warnings(), np.errstate(all="ignore"):
+    with second_sources.patched(function) as instead, warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             more = {name: make() for name, make in given.items()}
@@ -245,7 +245,7 @@ class Compared:
 
 def compared(function: Callable[..., Any], columns: Mapping[str, cells.Declared], cuts: Any, **known: Any) -> Compared:
     """Hold a bound against real runs, in a process of their own; the arguments are those of `disagreement`."""
-    second_draws.users_modules()  # thousands of files are looked up once, and not in every process
+    second_sources.users_modules()  # thousands of files are looked up once, and not in every process
     try:
         compared_runs: Compared = in_a_process(lambda: disagreement(function, columns, cuts, **known), SECONDS)
         return compared_runs

@@ -120,6 +120,7 @@ class Pass:
         self.followed: dict[int, tuple[Any, Any]] = {}  # released numbers that are in nothing but comparisons
         self.chosen: list[list[Any]] = []  # noisy numbers of which the largest was asked, each time (`decisions`)
         self.tainted: dict[int, tuple[Any, Any]] = {}  # arrays and tables that were written into, and what they are now
+        self.filled: dict[int, Any] = {}  # of arrays that private numbers were put into, what is in them
         self.of_key: Any = None  # the count of a key of the data, within a loop over them
         self.domain: Any = None  # which is asked of every operation
         self.assuming: Any = None  # the line that is evaluated of which it is given how far its value moves

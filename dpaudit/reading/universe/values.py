@@ -220,7 +220,7 @@ SHAPED = frozenset(
      "transpose", "squeeze", "expand_dims", "diag", "trace", "tril", "triu", "cumsum", "sum", "mean", "max", "min",
      "add", "subtract", "multiply", "divide", "maximum", "minimum", "clip", "round", "around", "abs", "absolute",
      "nan_to_num", "floor", "ceil", "rint", "exp", "log", "sqrt", "square", "argsort", "sort", "zeros_like",
-     "ones_like", "array", "asarray")
+     "ones_like", "array", "asarray", "append", "solve")
 )  # fmt: skip
 """Functions of NumPy of which the shape of the result is made of shapes alone."""
 REDUCING = frozenset(("sum", "mean", "max", "min", "median", "std", "var", "argmax", "argmin"))
@@ -318,8 +318,8 @@ def _sort(value: Any, seen: set[int] | None) -> int:
         return inner
     if kind is slice:
         return max(_sort(each, seen) for each in (value.start, value.stop, value.step))
-    if kind in (np.ndarray, pd.Series, pd.DataFrame) and written_into(value) is not None:
-        return RELEASED
+    if kind in (np.ndarray, pd.Series, pd.DataFrame) and (known := written_into(value)) is not None:
+        return RELEASED if isinstance(known, Token) else PRIVATE
     if kind is np.ndarray:
         if value.dtype.kind in PLAIN_ARRAYS and value.dtype.metadata is None and value.dtype.fields is None:
             return PUBLIC

@@ -29,7 +29,9 @@ from dpaudit.reading.universe.cells import UNREAD, Declared, declared
 from dpaudit.reading.universe.drive import Reading, functions_of, read
 from dpaudit.reading.universe.given import Given
 from dpaudit.reading.universe.second import Compared, Limits, compared
-from dpaudit.reading.universe.second_draws import Generator, PendingNoise
+from dpaudit.reading.universe.second_draws import PendingNoise
+from dpaudit.reading.universe.second_sources import Generator
+from dpaudit.sampling.runs import exception_of_call
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.certificate import as_text, notion_of, scope_of_records
@@ -252,6 +254,12 @@ def derive(
     checked = second_net(mechanism, parameters, which, reading, _number_by_number(reading, releases), held)
     if checked.refuted is not None:
         open_ends = (f"{DOES_NOT_HOLD} {checked.refuted}", *open_ends)
+    if checked.raised == checked.runs > 0:
+        errors = [exception_of_call(mechanism, each, parameters) for each in checked.pair]
+        if any(errors):
+            said = errors[1] or errors[0]
+            raise UsageError(f"{mechanism.name} raises on all data that was tried ({checked.runs} runs): {said}")
+        open_ends = open_ends or ("what was read is held against no runs, which all raise where noise is followed",)
     if not open_ends and checked.disagreement is not None:
         open_ends = (f"what was read does not agree with runs: {checked.disagreement}",)
     texts = {name: as_text(value) for name, value in parameters.items()}

@@ -27,7 +27,7 @@ RIGHT = ("forty", "forty_more", "realistic", "realistic_own", "written_last", "t
 WRONG = ("attacks", "attacks_more", "attacks_loops", "attacks_released", "attacks_objects", "attacks_hooks",
          "attacks_sparse", "attacks_compared", "attacks_kept", "attacks_tables", "attacks_python",
          "attacks_errors", "attacks_around", "attacks_written", "attacks_taken", "attacks_forms",
-         "attacks_by_key", "attacks_rows", "attacks_columns", "adaptive")  # fmt: skip
+         "attacks_by_key", "attacks_rows", "attacks_columns", "adaptive", "pipelines")  # fmt: skip
 
 
 @dataclass(frozen=True)
