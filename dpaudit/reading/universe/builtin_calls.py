@@ -435,7 +435,7 @@ class Builtins(Base):
                 self.raises("int")
             is_same = kind is float or sizes.as_number(args[0]) is not args[0]
             return sizes.same(number(kind.__name__), args[0] if is_same else None)
-        if args and isinstance(args[0], Draw) and not args[0].shape and (kind is float or args[0].is_whole):
+        if len(args) == 1 and isinstance(args[0], Draw) and not args[0].shape and (kind is float or args[0].is_whole):
             converted = args[0].like(args[0].scales)
             converted.kind = kind.__name__
             return converted

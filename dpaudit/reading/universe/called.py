@@ -27,7 +27,7 @@ from dpaudit.reading.source import is_own
 from dpaudit.reading.universe import calls, column_methods, decisions, library_calls, operators, records, sizes, vectors
 from dpaudit.reading.universe.base import UncalledMethod, hook, is_natural, naturally, runs
 from dpaudit.reading.universe.columns import Column, ListedColumn
-from dpaudit.reading.universe.frames import Frame
+from dpaudit.reading.universe.frames import Frame, made_of
 from dpaudit.reading.universe.groups import Tally
 from dpaudit.reading.universe.noise import Draw, drawn
 from dpaudit.reading.universe.numbers import Number, stacked
@@ -351,6 +351,8 @@ class Calls(Operators):
         if is_series and all(isinstance(each, Number) and not each.shape for each in given.values()):
             table = stacked(given.values())
             return table.same(labels=pd.Index(list(given)))
+        if function is pd.DataFrame and len(args) == 1 and type(given) is dict and not keywords:
+            return made_of(given)
         return refuse("a table of private values", "noise on each of them first")
 
     def _with_signature(

@@ -427,6 +427,19 @@ def given_frame(universe: CellAxes, selection: Selection) -> Frame:
     return Frame(universe, rows, dict.fromkeys(universe.columns), is_given=True)
 
 
+def made_of(given: dict[Any, Any]) -> Frame:
+    """``pd.DataFrame({name: column})``: of arrays alone under labels of its own."""
+    listed = [each.as_array() if isinstance(each, ListedColumn) else each for each in given.values()]
+    first = next((each for each in listed if isinstance(each, Column)), None)
+    if first is None:
+        refuse("a table of private values", "noise on each of them first")
+    frame = Frame(first.space.universe, first.rows, {})
+    for name, each in zip(given, listed, strict=True):
+        frame.store(name, each)
+    has_series = any(isinstance(each, Column) and each.is_series for each in listed)
+    return frame if has_series else frame.reordered(first.rows.selection)
+
+
 def beside(listed: Sequence[Column]) -> Column:
     """Return columns of numbers side by side, as an array with a row for each record."""
     space, places = listed[0].space, [np.arange(len(listed[0].space))]

@@ -82,7 +82,7 @@ class ChosenValues(Private):
     noun = "column of rows that a released number chooses"
 
     def __init__(self, column: Column, mask: Undecided) -> None:
-        if not mask.rows.same(column.rows):
+        if not mask.rows.same(column.rows) or column.width:
             refuse(NO_MASK, _SUM)
         self.column, self.mask = column, mask
 

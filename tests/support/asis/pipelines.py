@@ -220,3 +220,29 @@ def w63_grouped(df):
 def w64_branch(df):
     limit = len(df) + lap(2)
     return 1 if len(df[df["age"] < limit]) else 0
+def w65_of_a_matrix(df):
+    limit = len(df) + lap(2)
+    rows = df[["age", "income"]].to_numpy()
+    return rows[df["age"].to_numpy() < limit].clip(0, 1).sum() + lap(2)
+def w66_base(df): return len(df) + int(np.random.geometric(.6) - np.random.geometric(.6), 10)
+def w67_entries(df):
+    limit = len(df) + lap(2)
+    return (df[["age", "income"]].to_numpy() < limit).sum() + lap(2)
+# --- tables that are made of columns
+def p68_table(df):
+    band = np.select([df["age"] < 18, df["age"] < 65], ["child", "adult"], default="old")
+    table = pd.DataFrame({"band": band, "works": np.where(df["employed"], 1, 0), "one": 1})
+    return [table.loc[table["band"] == b, "works"].sum() + lap() for b in ("child", "adult", "old")]
+def p69_series(df):
+    table = pd.DataFrame({"city": df["city"], "pay": df["income"].clip(0, 10)})
+    return table.groupby("city")["pay"].sum().reindex(CITIES, fill_value=0) + lap(10, 3)
+def w70_other_labels(df):
+    old = df[df["age"] > 30]
+    table = pd.DataFrame({"pay": old["income"].clip(0, 10).to_numpy()})
+    return table[old["employed"]]["pay"].sum() + lap(10)
+def w71_rows(df):
+    table = pd.DataFrame({"pay": df["income"].clip(0, 10), "age": df[df["age"] > 3]["age"]})
+    return table["pay"].sum() + lap(10)
+def w72_unclipped(df): return pd.DataFrame({"pay": df["income"]})["pay"].sum() + lap(10)
+def w73_of_numbers(df): return pd.DataFrame({"n": [len(df)]})
+def w74_and_numbers(df): return pd.DataFrame({"pay": df["income"].clip(0, 1), "n": len(df)})["n"].sum() + lap(1)
