@@ -28,7 +28,6 @@ from dpaudit.reading.universe import calls, column_methods, decisions, library_c
 from dpaudit.reading.universe.base import UncalledMethod, hook, is_natural, naturally, runs
 from dpaudit.reading.universe.columns import Column, ListedColumn
 from dpaudit.reading.universe.frames import Frame, made_of
-from dpaudit.reading.universe.groups import Tally
 from dpaudit.reading.universe.noise import Draw, drawn
 from dpaudit.reading.universe.numbers import Number, stacked
 from dpaudit.reading.universe.operators import Operators
@@ -336,8 +335,8 @@ class Calls(Operators):
                 return self._table(function, args, keywords)
         elif name == "SimpleNamespace" and not args:
             return self.born(function(**keywords))
-        elif function is collections.Counter and len(args) == 1 and isinstance(args[0], Column) and not keywords:
-            return Tally(column_methods.c_value_counts(args[0]))
+        elif function is collections.Counter and len(args) == 1 and not keywords:
+            return column_methods.tally(args[0])
         else:
             row = library_calls.MATH.get(name) if module == "math" else None
         if row is None:

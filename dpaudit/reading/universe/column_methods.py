@@ -18,7 +18,7 @@ from dpaudit.reading.universe.columns import CASTS, Column, ListedColumn, Select
 from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.sizes import column_sum, refuse_to_wrap, row_sum
-from dpaudit.reading.universe.state import Private, current, current_domain, refuse, refuse_form
+from dpaudit.reading.universe.state import Private, current, current_domain, refuse, refuse_by_name, refuse_form
 from dpaudit.reading.universe.undecided import ChosenRows, ChosenValues, Undecided
 from dpaudit.reading.universe.values import PUBLIC, Token, number, parts_are_copies, sort_of
 
@@ -378,6 +378,17 @@ def c_value_counts(x: Column, *, sort: bool = True, dropna: bool = True) -> Any:
         return counts
     counts.is_of_all = True
     return counts.m_sort_index() if sort is False else counts
+
+
+def tally(value: Any) -> groups.Tally:
+    """``Counter(column)``, or ``Counter(f(row) for row in rows)``."""
+    if not isinstance(value, Column | ListedColumn):
+        refuse_by_name("Counter", "private values")
+    x = value.gone_through() if isinstance(value, ListedColumn) else value
+    if not x.is_series:
+        high = None if x.is_exact else pd.Series(plain(x.high))
+        x = x.with_values(x.space, pd.Series(plain(x.low)), high, made=x.made)
+    return groups.Tally(c_value_counts(x))
 
 
 def _of_persons(x: Column) -> Frame | None:

@@ -1,5 +1,5 @@
 """Steps of pipelines as analysts write them: tables that are filled by place, peeled and smoothed; and wrong ones."""
-import functools, math, random
+import collections, math, random
 import numpy as np, pandas as pd
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (0.0, 1e6), "employed": [False, True]}
 CITIES = ["a", "b", "c"]
@@ -246,3 +246,26 @@ def w71_rows(df):
 def w72_unclipped(df): return pd.DataFrame({"pay": df["income"]})["pay"].sum() + lap(10)
 def w73_of_numbers(df): return pd.DataFrame({"n": [len(df)]})
 def w74_and_numbers(df): return pd.DataFrame({"pay": df["income"].clip(0, 1), "n": len(df)})["n"].sum() + lap(1)
+# --- a Counter of records
+def p75_counter(df):
+    counts = collections.Counter(row["city"] for row in df.to_dict("records"))
+    return {c: max(0, round(counts.get(c, 0) + lap())) for c in CITIES}
+def p76_listed(df):
+    counts = collections.Counter([c for c, a in zip(df["city"], df["age"]) if a > 30])
+    return [counts[c] + lap() for c in CITIES]
+def w77_items(df):
+    counts = collections.Counter(row["city"] for row in df.to_dict("records"))
+    return {c: n + lap() for c, n in counts.items()}
+def w78_twice(df):
+    cities = (row["city"] for row in df.to_dict("records"))
+    first, second = collections.Counter(cities), collections.Counter(cities)
+    return len(df) - second["a"] + lap(.5)
+def w79_missing(df):
+    counts = collections.Counter(row["city"] for row in df.to_dict("records"))
+    return counts.get("a") is None, lap()
+def w80_half(df):
+    counts = collections.Counter(a // 50 for a in df["age"])
+    return [counts[k] + lap(.5) for k in range(3)]
+def w81_other_type(df):
+    counts = collections.Counter(a > 50 for a in df["age"])
+    return [counts[k] + lap(.5) for k in (0, 1)]
