@@ -16,8 +16,8 @@ from types import SimpleNamespace
 
 import pytest
 
+gc.disable()  # until all tests are collected: what that makes is no garbage
 # To rewrite the assertions of all tests takes seven seconds: until they are collected, what is compiled is kept.
-gc.disable()
 _unkept = sys.dont_write_bytecode
 sys.dont_write_bytecode = False
 
@@ -104,6 +104,7 @@ def _for_the_night(items: list[pytest.Item]) -> Iterator[pytest.Item]:
 def pytest_collection_finish() -> None:
     """What tests write is not kept; thousands of them are looked through for garbage no more."""
     sys.dont_write_bytecode = _unkept
+    gc.enable()
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)  # a twentieth of the time went into looking for circles

@@ -8,7 +8,7 @@ import os
 import sys
 import traceback
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,6 +84,26 @@ _CONTAINERS = (
 )
 
 
+_TABLES = (np.ndarray, pd.Series, pd.DataFrame)
+_OF_CONTAINERS = map(type, (iter([]), iter(()), iter({}), iter({}.values()), iter({}.items())))
+_ONE_BY_ONE = (zip, enumerate, reversed, *_OF_CONTAINERS)
+"""Iterators that give what is in a container as it is, and look into none of it."""
+_ATOMS = (int, float, complex, str, bytes, types.NoneType, np.generic, np.dtype, type, Private)
+
+
+def _held(values: Iterable[Any]) -> list[Any]:
+    """Return the arrays and tables among values, also those within containers."""
+    held, pending, gone_into = [], list(values), set[int]()
+    while pending:
+        each = pending.pop()
+        if isinstance(each, _TABLES):
+            held.append(each)
+        elif isinstance(each, list | tuple | dict | set | frozenset | collections.deque) and id(each) not in gone_into:
+            gone_into.add(id(each))
+            pending += each.values() if isinstance(each, dict) else each
+    return held
+
+
 class Base(python.Python):
     """What was made in this call, and which operations on released values may raise."""
 
@@ -136,18 +156,21 @@ class Base(python.Python):
             refuse("a repeated step that changes something that was made outside of it", "the state that it returns")
 
     def fresh(self, value: Any, *given: Any) -> Any:
-        """Note a result of a library that is no part of what it was given; of a view, neither side may be changed."""
-        kind = type(value)
-        is_new = all(value is not each for each in given)
+        """Note a result of a library that is no part of what it was given; of a view, neither side may be changed.
+
+        A result of another type than these may show all that it was given, also what is put into that later.
+        """
+        kind, held = type(value), _held(given)
+        is_new = all(value is not each for each in (*given, *held))
         if hasattr(kind, "__next__"):
-            self.going_through(*given)
+            self.going_through(*(given if kind in _ONE_BY_ONE else held))
             if is_new and not any(type(each) in (*_CONTAINERS, tuple) for each in given):
                 self.born(value)  # of a container it may be one that is kept there
         if kind in _CONTAINERS and is_new:
             self.born(value)
-        if kind in (np.ndarray, pd.Series, pd.DataFrame) and is_new:
-            arrays = [each for each in given if isinstance(each, np.ndarray)]
-            tables = [each for each in given if isinstance(each, pd.Series | pd.DataFrame)]
+        if kind in _TABLES and is_new:
+            arrays = [each for each in held if isinstance(each, np.ndarray)]
+            tables = [each for each in held if isinstance(each, pd.Series | pd.DataFrame)]
             if kind is not np.ndarray:
                 shared = arrays if parts_are_copies() else [*arrays, *tables]
             elif value.base is None and not any(np.shares_memory(value, each) for each in arrays):
@@ -156,13 +179,19 @@ class Base(python.Python):
                 shared = [*arrays, *tables, value.base]
             if not shared or (kind is not np.ndarray and parts_are_copies()):
                 self.born(value)
-            for each in shared:
-                self._mine.pop(id(each), None)
+            self._shown(shared)
         elif kind in (tuple, list):
             for each in value:
-                if isinstance(each, np.ndarray | list | dict):
+                if not isinstance(each, _ATOMS):
                     self.fresh(each, *given)
+        elif kind not in (*_TABLES, *_CONTAINERS) and not isinstance(value, _ATOMS):
+            self._shown(held)
         return value
+
+    def _shown(self, values: Iterable[Any]) -> None:
+        """Note that something else shows arrays and tables, too, so that they may not be changed any more."""
+        for each in values:
+            self._mine.pop(id(each), None)
 
     def seen(self, value: Any) -> Any:
         """Return what an array that was written into stands for; of one with private numbers that is as it is now."""

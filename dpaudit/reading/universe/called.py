@@ -612,7 +612,9 @@ class Calls(Operators):
             elif name == "pop":
                 refuse_order(owner)
             named = {key: self._callback(each) for key, each in keywords.items()}
-            return self.fresh(naturally(function, *map(self._callback, args), **named), owner, *args)
+            return self.fresh(
+                naturally(function, *map(self._callback, args), **named), owner, *args, *keywords.values()
+            )
         if kind in (list, collections.deque) and name in calls.MOVES_ALONE and not keywords:
             if name in ("insert", "pop", "rotate") and args and sort_of(args[0]) != PUBLIC:
                 refuse(f".{name} at a place that is not public")

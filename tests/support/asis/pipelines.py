@@ -269,3 +269,29 @@ def w80_half(df):
 def w81_other_type(df):
     counts = collections.Counter(a > 50 for a in df["age"])
     return [counts[k] + lap(.5) for k in (0, 1)]
+# --- what shows an array that is filled later
+def w82_frame_of_a_dict(df):
+    a = np.zeros(3)
+    table = pd.DataFrame({"x": a}, copy=False)
+    a[0] = len(df)
+    return table["x"].sum()
+def w83_index(df):
+    a = np.zeros(3)
+    index = pd.Index(a)
+    a[0] = len(df)
+    return index[0]
+def w84_series_of_a_dict(df):
+    a = np.zeros(3)
+    kept = pd.Series({"x": a})
+    a[0] = len(df)
+    return kept["x"].tolist()
+def w85_keyword(df):
+    a = np.zeros(3)
+    s = pd.Series([1.0, 2.0, 3.0]).reindex(index=a)
+    a[0] = len(df)
+    return s.index[0]
+def w86_listed(df):
+    a = np.zeros(3)
+    first, *_ = np.split(a, 3)
+    a[0] = len(df)
+    return float(first[0])
