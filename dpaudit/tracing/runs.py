@@ -6,7 +6,6 @@ import copy
 import dataclasses
 import inspect
 import random
-import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from dpaudit.errors import UsageError
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.program.noise import ScalarNoise
 from dpaudit.reading import seeded, source
-from dpaudit.settings import lent
+from dpaudit.settings import Taken, lent
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.tracing.domain import Following, Labelled, unlabelled
 from dpaudit.tracing.hooks import Hooks
@@ -96,7 +95,7 @@ class FollowedTarget:
         self._domain = Following()
         self.work = 0  # of the last run: its draws, decisions and calls of libraries, which hang on no clock
         self.runs = 0
-        self.seconds = 0.0
+        self.seconds = 0.0  # of the last run, whatever else the machine does
         self.closes = Closing.NO
         self.wanted: set[Closing] = set()
 
@@ -132,7 +131,7 @@ class FollowedTarget:
         output: Output | None = None
         kept, unread = None, ""
         raised = line = ""
-        began, self._domain.calls = time.perf_counter(), 0
+        taken, self._domain.calls = Taken(), 0
         with _seeded(seed), lent(), self.hooks.following(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # hundreds of runs on odd data would say the same
             filled = self._filled(seed)
@@ -155,7 +154,7 @@ class FollowedTarget:
             output = None
         elif reference is not None and len(recorder.events) < len(reference.recorder.events):
             recorder.diverged, output = reference.recorder.events[len(recorder.events)].site, None
-        self.seconds = time.perf_counter() - began
+        self.seconds = taken.seconds()
         self.work = len(recorder.events) + self._domain.calls
         return FollowedRun(recorder, output, raised, self.seconds, kept, unread, line)
 

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import re
+import time
 
 import numpy as np
 import pandas as pd
@@ -364,6 +365,12 @@ def test_of_a_slow_function_fewer_neighbours_are_tried_and_their_number_is_said(
     found = dp.trace(lambda df: len(df) + np.random.laplace(), data=data, claim="epsilon=1", runs=0, seed=1,
                      relation="add-remove", time_budget=seconds)  # fmt: skip
     assert (found.trace.tried == 20) == few
+
+
+def test_how_slow_a_function_is_does_not_hang_on_how_long_a_busy_machine_lets_it_wait():
+    target = FollowedTarget(mechanism(lambda data: time.sleep(0.15)), {})
+    target.run([1], 1)
+    assert target.seconds < 0.1
 
 
 def test_a_column_that_the_data_do_not_have_is_told_with_those_that_they_have():
