@@ -21,7 +21,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpaudit.reading.universe import cells, steps
-from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse, refuse_by_name, refuse_raising
+from dpaudit.reading.universe.state import (
+    NOISE_FIRST,
+    Private,
+    current,
+    noun_of,
+    refuse,
+    refuse_by_name,
+    refuse_raising,
+)
 from dpaudit.reading.universe.values import Token
 
 _SELECTIONS = itertools.count(1)
@@ -350,7 +358,7 @@ class Column(Private):
             if is_long and name != "isin":
                 refuse(f"{name} of a private column with an array of a length of its own", "a single value")
             if not is_long and not isinstance(each, _SINGLE):  # what a table of pandas looks up by label, or asks
-                refuse(f"{name} of a private column with a {type(each).__name__}", "a single value")
+                refuse(f"{name} of a private column with a {noun_of(each)}", "a single value")
         space, places = self.space, [np.arange(len(self.space))]
         for each in columns[1:]:
             space, mine, theirs = space.join(each.space)

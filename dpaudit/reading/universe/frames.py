@@ -21,7 +21,15 @@ from dpaudit.reading.universe.cells import UNREAD, CellAxes, Space
 from dpaudit.reading.universe.columns import Column, ListedColumn, Sampling, Selection, TableRows, plain, taken
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.sizes import column_sum, row_sum
-from dpaudit.reading.universe.state import Private, current, current_domain, refuse, refuse_by_name, refuse_form
+from dpaudit.reading.universe.state import (
+    Private,
+    current,
+    current_domain,
+    noun_of,
+    refuse,
+    refuse_by_name,
+    refuse_form,
+)
 from dpaudit.reading.universe.undecided import ChosenRows, Undecided
 from dpaudit.reading.universe.values import NP_INT, parts_are_copies
 
@@ -171,7 +179,7 @@ class Frame(Private):
             low, made = taken(series, np.zeros(len(self.rows.space), int)), steps.constant(value)
             value = Column(self.rows, self.rows.space, low, low, made=made)
         else:
-            refuse(f"a column made of a {type(value).__name__}", "a number, a text, or an expression of columns")
+            refuse(f"a column made of a {noun_of(value)}", "a number, a text, or an expression of columns")
         self.columns = {**self.columns, name: value}
 
     def m_query(self, expr: str) -> Any:

@@ -18,7 +18,7 @@ import pandas as pd
 
 from dpaudit.reading.universe import steps
 from dpaudit.reading.universe.columns import CASTS, Column, TableRows, plain
-from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse, refuse_form
+from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, noun_of, refuse, refuse_form
 from dpaudit.reading.universe.values import NP_FLOAT, Token, joined, kind_of_plain
 
 _WHOLE = ("int", "np.int64", "bool")
@@ -474,7 +474,7 @@ def _finite(value: Any) -> None:
     if isinstance(value, Private):
         refuse(f"a private number together with a {value.noun}", NOISE_FIRST)
     if not isinstance(value, int | float | np.number | np.ndarray | pd.Series | pd.DataFrame | list | tuple):
-        refuse(f"a private number together with a {type(value).__name__}", NOISE_FIRST)
+        refuse(f"a private number together with a {noun_of(value)}", NOISE_FIRST)
     refuse_small(value)
     try:
         fine = bool(np.all(np.isfinite(np.asarray(value, float))))

@@ -18,7 +18,16 @@ import pandas as pd
 
 from dpaudit.reading.universe import frames
 from dpaudit.reading.universe.columns import Column, ListedColumn, TableRows, plain
-from dpaudit.reading.universe.state import Left, Private, RefusalError, current, current_domain, refuse, refuse_raising
+from dpaudit.reading.universe.state import (
+    Left,
+    Private,
+    RefusalError,
+    current,
+    current_domain,
+    noun_of,
+    refuse,
+    refuse_raising,
+)
 from dpaudit.reading.universe.values import PUBLIC, joined, kind_of_plain, sort_of
 
 
@@ -53,7 +62,7 @@ class RecordNumber(Private):
                 return outcomes.pop()
             refuse("a comparison of two values of a record of which only bounds are known", "constants")
         if not _is_plain_number(other):
-            refuse(f"a comparison of a number of a record with a {type(other).__name__}")
+            refuse(f"a comparison of a number of a record with a {noun_of(other)}")
         if self.column is not None:
             self.column.cut([other])
         ends = [bool(test(end, other) if is_left else test(other, end)) for end in (self.low, self.high)]
@@ -72,7 +81,7 @@ class RecordNumber(Private):
         elif _is_plain_number(other):
             ends = [(self.low, other), (self.high, other)]
         else:
-            return refuse(f"a number of a record together with a {type(other).__name__}")
+            return refuse(f"a number of a record together with a {noun_of(other)}")
         if name not in ("add", "sub", "mul", "truediv", "pow"):
             refuse(
                 f"this operator on values of which only bounds are known ({name})",
@@ -109,7 +118,7 @@ def extreme(function: Callable[..., Any], values: Sequence[Any]) -> Any:
     """Return the least or the most of cells and numbers, which keeps order."""
     for each in values:
         if not isinstance(each, RecordNumber) and not _is_plain_number(each):
-            refuse(f"the least or the most of a value of a record and a {type(each).__name__}")
+            refuse(f"the least or the most of a value of a record and a {noun_of(each)}")
         if isinstance(each, RecordNumber) and each.column is not None:
             each.column.cut([other for other in values if not isinstance(other, RecordNumber)])
     low = function(each.low if isinstance(each, RecordNumber) else each for each in values)
@@ -139,7 +148,7 @@ def _ends(value: Any) -> tuple[float, float, str]:
     if isinstance(value, RecordNumber):
         return value.low, value.high, "float"
     if not _is_plain_number(value):
-        refuse(f"a loop over records that adds a {type(value).__name__} to a number", "numbers")
+        refuse(f"a loop over records that adds a {noun_of(value)} to a number", "numbers")
 
     if (kind := kind_of_plain(value)) is None or (kind == "np.int64" and abs(int(value)) > 2**31):
         refuse(f"a loop over records that adds numbers of the type {type(value).__name__}, which wraps", "float(x)")

@@ -284,6 +284,11 @@ class Private:
         refuse(f".{name} of a {self.noun} is not known", NOISE_FIRST)
 
 
+def noun_of(value: Any) -> str:
+    """Return what a value is called in a sentence."""
+    return value.noun if isinstance(value, Private) else type(value).__name__
+
+
 class Unknown(Private):
     """What a refused operation gives: nothing more is said of it."""
 

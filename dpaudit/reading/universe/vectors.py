@@ -26,7 +26,7 @@ from dpaudit.reading.python import OPERATION
 from dpaudit.reading.universe import cells, noise, numbers, sizes, steps
 from dpaudit.reading.universe.columns import Column, TableRows, plain
 from dpaudit.reading.universe.numbers import RATIO, Number, on_common_axes, padded, refuse_small, spanned, widened_range
-from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse, refuse_form
+from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, noun_of, refuse, refuse_form
 from dpaudit.reading.universe.values import NP_FLOAT, PUBLIC, Token, array, joined, kind_of_plain, number, sort_of
 
 # --- What may be done with a row of numbers of each record of which only the shape is known? -------------
@@ -281,7 +281,7 @@ def each(function: Callable[..., Any], *values: Any) -> Vectors:
             if not (one.is_array or one.is_number):
                 refuse("rows of numbers together with a released value of which the shape is not known", "an array")
         elif not _is_number(one) and not (type(one) is np.ndarray and one.dtype.kind in "iuf"):
-            refuse(f"rows of numbers of each record together with a {type(one).__name__}", "numbers")
+            refuse(f"rows of numbers of each record together with a {noun_of(one)}", "numbers")
     return Vectors(rows, _tail("this", function, *operands))
 
 
