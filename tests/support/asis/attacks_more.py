@@ -149,7 +149,7 @@ def w118(df): c = df.city.value_counts(); return c["a"] + lap(1) if "a" in c els
 def w119(df): c = df.city.value_counts().to_dict(); return c.get("a", 0) + lap(1), len(c)
 def w120(df): return np.array([(df.age > k).sum() for k in range(3)]).cumsum() + lap(3, 3)
 def w121(df): return np.outer([len(df), 1], [1, 2]) + lap(1, (2, 2))
-def w122(df): a = np.zeros(2); a[0] = len(df); return a + lap(1, 2)
+def w122(df): a = np.zeros(2); a[0] = a[1] = len(df); return a + lap(1, 2)
 def w124(df): a = [0]; b = a; a[0] = len(df); return b[0] + lap(.5)
 def w125(df): d = {"n": len(df)}; return json.dumps(d), len(df) + lap(1)
 def w128(df): print(len(df)); return len(df) + lap(1)
